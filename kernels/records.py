@@ -1,0 +1,368 @@
+"""The records of the data line, from what an agent sent to what it is told.
+
+Submission → Build → RunResult → Verdict (+ Profile) → ledger row → reply. They are frozen, carry no
+behaviour beyond naming, and are the only types that cross from one top-level package to another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.generic]
+
+
+class Status(StrEnum):
+    """How far a kernel got (the ladder, in order), or why it is not on the ladder."""
+
+    RECEIVED = "received"
+    PARSED = "parsed"
+    COMPILED = "compiled"
+    LOADS = "loads"
+    TERMINATES = "terminates"
+    ROUNDTRIPS = "roundtrips"
+    BOUND_OK = "bound_ok"
+    TIMED = "timed"
+
+    RUNNING = "running"
+    REJECTED = "rejected"
+    REFUSED = "refused"
+    ERROR = "error"
+    SUSPECT = "suspect"
+    INCONCLUSIVE = "inconclusive"
+
+
+LADDER: tuple[Status, ...] = (
+    Status.RECEIVED,
+    Status.PARSED,
+    Status.COMPILED,
+    Status.LOADS,
+    Status.TERMINATES,
+    Status.ROUNDTRIPS,
+    Status.BOUND_OK,
+    Status.TIMED,
+)
+
+
+class Execution(StrEnum):
+    """How a target runs on this machine. Results of different executions are never ranked together."""
+
+    HARDWARE = "hardware"
+    EMULATED = "emulated"
+    SIMULATED = "simulated"
+
+
+class FailureKind(StrEnum):
+    """What stopped a kernel; the causes that feedback and the `failure_modes` view tell apart."""
+
+    SYNTAX = "syntax"
+    """The source does not parse."""
+    COMPILE = "compile"
+    """The target's compiler refused it (for numba: a typing or lowering error)."""
+    TRIPWIRE = "tripwire"
+    """A static check refused it before it ran."""
+    CONTRACT = "contract"
+    """It ran but broke the calling contract: entry points, types, shapes, sizes."""
+    EXCEPTION = "exception"
+    """It raised."""
+    TIMEOUT = "timeout"
+    """It did not finish before its deadline."""
+    CRASH = "crash"
+    """Its process ended without replying."""
+    MEMORY = "memory"
+    """It asked for more memory than it may have."""
+    BOUND = "bound"
+    """The error bound does not hold, or a stage's output differs from the golden answer."""
+    FORMAT = "format"
+    """The stream is not the specified format, or the kernel can't read the golden stream."""
+    UNSUPPORTED = "unsupported"
+    """It refused by raising NotImplementedError."""
+    INTEGRITY = "integrity"
+    """A physical limit or an integrity check was broken; the result is `suspect`."""
+    CANCELLED = "cancelled"
+    """The caller went away."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The files an agent sends for one task and one target."""
+
+    task: str
+    target: str
+    files: Mapping[str, str]
+    """File name → text; `kernel.py` is the entry."""
+    parent: str | None = None
+    """kernel_id of the submission it was derived from, as the agent said."""
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 (hex) over names and normalised text: line ends and trailing blanks don't count."""
+        digest = hashlib.sha256()
+        for name in sorted(self.files):
+            text = "\n".join(line.rstrip() for line in self.files[name].splitlines()).rstrip()
+            digest.update(f"{name}\0{text}\0".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A submission that was received."""
+
+    kernel_id: str
+    """Random, per submission."""
+    submission: Submission
+    agent: str = ""
+    session: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message of a compiler, a run or a check, with the place in the agent's own files."""
+
+    severity: str
+    """error | warning | note"""
+    message: str
+    file: str | None = None
+    line: int | None = None
+    """1-based."""
+    column: int | None = None
+    """1-based."""
+    source: str | None = None
+    """Text of that line."""
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """What a failure or a measurement means and what to do next; `rule` names the table entry."""
+
+    rule: str
+    explanation: str
+    suggestion: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a kernel stopped where it did."""
+
+    status: Status
+    """rejected | refused | error | suspect | inconclusive"""
+    stage: Status
+    """First rung of the ladder that was not reached."""
+    kind: FailureKind
+    message: str
+    diagnostics: tuple[Diagnostic, ...] = ()
+    output: str = ""
+    """Tail of what the kernel printed (stdout and stderr)."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """Outcome of compiling a submission in its own process."""
+
+    status: Status
+    stage: Status
+    """First rung not reached."""
+    seconds: float
+    """Wall time of the whole build."""
+    failure: Failure | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+
+
+@dataclass(frozen=True)
+class FieldInfo:
+    """What is known of a field without reading its values."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    """NumPy name: float32 or float64."""
+    source: str
+    licence: str
+    sha256: str
+    """Of the C-order, little-endian bytes."""
+    unit: str = ""
+    character: str = ""
+    """What makes it worth testing on, in a few words."""
+    fill_value: float | None = None
+    hidden: bool = False
+    """Used for scoring, never named to an agent."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A named array of scientific data; `data` is C-contiguous and read-only."""
+
+    info: FieldInfo
+    data: Array
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound as asked, and the absolute bound the server derived from pristine data."""
+
+    mode: str
+    value: float
+    absolute: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """One element of a comparison. Numbers are text (`repr`), so that NaN, Inf and −0 survive JSON."""
+
+    flat: int
+    index: tuple[int, ...]
+    original: str
+    decoded: str
+    error: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every element of one array checked against its bound (contract §2)."""
+
+    checked: int
+    violations: int
+    max_abs_error: float
+    """Largest finite |x − x'|; `inf` if a finite value came back non-finite or the reverse."""
+    abs_bound: float
+    worst: Point | None
+    """Element of the largest error; None for an empty array."""
+    first: Point | None
+    """First violation in C order; None if the bound holds."""
+    zero_signs_changed: int
+    """Zeros that came back with the other sign: allowed, reported."""
+    sum_squared_error: float
+    value_range: float
+    """max − min over finite original values."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether no element violates the bound."""
+        return self.violations == 0
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """An array on which the bound breaks, small enough to print."""
+
+    case: str
+    shape: tuple[int, ...]
+    dtype: str
+    abs_bound: float
+    values: tuple[str, ...]
+    """The original's values (`repr`) around the worst element, whole if short."""
+    decoded: tuple[str, ...]
+    start: int
+    """Flat index of values[0] in the case's array."""
+    point: Point
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One case of the suite, or the one field asked for."""
+
+    case: str
+    core: bool
+    """Whether `holds` depends on it."""
+    status: Status
+    checked: int
+    violations: int
+    max_abs_error: float
+    abs_bound: float
+    ratio: float | None = None
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a kernel keeps its bound (codec) or equals the golden answer (stage)."""
+
+    status: Status
+    stage: Status | None
+    """First rung not reached; None when nothing is left to reach."""
+    holds: bool
+    checked_values: int
+    violations: int
+    max_abs_error: float
+    abs_bound: float
+    """Of the case that decided: the failing one, else the field's or the suite's tightest ratio."""
+    worst: Point | None
+    counterexample: Counterexample | None
+    cases: tuple[CaseResult, ...]
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One timed request, by the server's clock."""
+
+    direction: str
+    """compress | decompress | run"""
+    repetition: int
+    seconds: float
+    """From `go` until the child was seen idle, over the whole batch."""
+    child_seconds: float
+    """The same by the child's own clock, for the kernel's calls only; never used for ranking."""
+    batch: int
+    """Distinct inputs in the request."""
+    nbytes: int
+    """Original bytes in the request."""
+    wait_seconds: float
+    """Run-queue wait of child and parent during the request."""
+    disturbed: bool
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Size and speed of a kernel on one field at one bound; error and ratio are of the pristine field."""
+
+    status: Status
+    stage: Status | None
+    execution: Execution
+    field: str
+    bound: Bound
+    raw_bytes: int
+    stream_bytes: int
+    comparison: Comparison | None
+    samples: tuple[Sample, ...]
+    failure: Failure | None = None
+    golden_bytes: int | None = None
+    """Size of the golden stream, where the task has one: decides the size rule (contract §3)."""
+    null_round_trip_s: float | None = None
+    """Median time of a request that does nothing, measured on the same children."""
+    threads: int = 1
+    cache_state: str = ""
+    metrics: tuple[Metric, ...] = ()
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A named number with its unit and where it comes from."""
+
+    name: str
+    value: float
+    unit: str
+    provenance: str
+    """measured | derived | reported (by the child, untrusted)"""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Where a kernel spends its time."""
+
+    status: Status
+    stage: Status | None
+    field: str
+    bound: Bound
+    metrics: tuple[Metric, ...]
+    bottleneck: str
+    guidance: tuple[Guidance, ...] = ()
+    failure: Failure | None = None
+    picture: bytes | None = field(default=None, repr=False)
+    """PNG."""

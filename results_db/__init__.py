@@ -1,0 +1,1 @@
+"""The ledger: an append-only journal per process, drained into DuckDB, read through a snapshot."""

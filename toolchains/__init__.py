@@ -1,0 +1,8 @@
+"""Compile and run submissions in isolated processes, one backend per family of targets.
+
+A backend is one module that implements `base.Toolchain` and one line here.
+"""
+
+BACKENDS: dict[str, str] = {
+    "numba": "toolchains.numba_cpu:NumbaToolchain",
+}

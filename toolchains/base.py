@@ -1,0 +1,164 @@
+"""What a backend offers: describe its targets, build a submission, load it into live processes.
+
+A `Session` is one kernel's processes. Every call on it goes through the server's clock, so that a
+measured call and an unmeasured one differ only in what the caller does with the time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from kernels.records import Array, Build, Execution, Failure, Metric, Submission
+
+Arg = Array | float | int | tuple[int, ...] | np.dtype[np.generic]
+"""What a kernel's function may be given: array, abs_bound, count, shape, dtype."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Self time of one function of a submission during a profiled call."""
+
+    name: str
+    file: str
+    line: int
+    calls: int
+    seconds: float
+    compiled: bool
+    """Whether it ran as machine code (a numba dispatcher) rather than as Python."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a request returned and what the server's clock said of it."""
+
+    outputs: tuple[tuple[Array, ...], ...]
+    """Per item, the arrays returned. Views of the child's output arena: read-only, and valid until
+    the next call on the same session; copy what must outlive it."""
+    seconds: float
+    """From `go` until the child was seen idle."""
+    child_seconds: float
+    """The kernel's calls alone, by the child's clock: reported, never trusted."""
+    wait_seconds: float
+    """Run-queue wait of the child and of the calling thread during the request."""
+    disturbed: bool
+    """`wait_seconds` is more than a measurement may lose to other work."""
+    intact: bool
+    """The child used no CPU between receiving its inputs and `go`, nor between `done` and the
+    moment the outputs were captured, and started no process. False makes the result `suspect`."""
+    phases: tuple[Phase, ...] = ()
+
+
+class Session(Protocol):
+    """A loaded kernel. Not thread-safe, except for `close`, which any thread may call to stop it."""
+
+    def call(
+        self,
+        function: str,
+        items: Sequence[tuple[Arg, ...]],
+        *,
+        capacity: Sequence[int],
+        deadline_s: float,
+        profiled: bool = False,
+    ) -> Reply | Failure:
+        """Call `function` (compress | decompress | run) once per item, in order, in one request.
+
+        capacity: bytes that each item's outputs may take together.
+        A session whose call failed with anything but an exception or a contract mistake is dead.
+        """
+        ...
+
+    def null_round_trip(self, function: str) -> float:
+        """Seconds of a request with no items, through the same clock."""
+        ...
+
+    def alive(self) -> bool:
+        """Whether it can take another call."""
+        ...
+
+    def close(self) -> None:
+        """Kill its processes and free its arenas. Idempotent."""
+        ...
+
+
+class Cancellation:
+    """A flag that someone waits to raise: children of a cancelled call are killed at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._callbacks: list[Callable[[], None]] = []
+        self._cancelled = False
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the caller has gone."""
+        return self._cancelled
+
+    def attach(self, callback: Callable[[], None]) -> None:
+        """Run `callback` on cancellation, or now if that has happened."""
+        with self._lock:
+            if not self._cancelled:
+                self._callbacks.append(callback)
+                return
+        callback()
+
+    def detach(self, callback: Callable[[], None]) -> None:
+        """Forget `callback`."""
+        with self._lock:
+            if callback in self._callbacks:
+                self._callbacks.remove(callback)
+
+    def cancel(self) -> None:
+        """Raise the flag. Idempotent."""
+        with self._lock:
+            self._cancelled = True
+            callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback()
+
+
+@dataclass(frozen=True)
+class TargetInfo:
+    """What an agent needs to know to write for a target."""
+
+    target: str
+    execution: Execution | None
+    """None where it can't run here."""
+    available: bool
+    reason: str = ""
+    """Why it can't run here, and the remedy; empty where it can."""
+    limits: tuple[Metric, ...] = ()
+    peaks: tuple[Metric, ...] = ()
+    """Measured on this machine."""
+    contract: str = ""
+    example: Mapping[str, str] = field(default_factory=dict)
+    """A complete submission: file name → text."""
+    advice: tuple[str, ...] = ()
+
+
+class Toolchain(Protocol):
+    """One backend. Made once per server; thread-safe."""
+
+    def targets(self) -> tuple[TargetInfo, ...]:
+        """Targets of this backend, without peaks (measuring them takes a moment)."""
+        ...
+
+    def describe(self, target: str) -> TargetInfo:
+        """Everything about one target, peaks included."""
+        ...
+
+    def build(self, submission: Submission, cancellation: Cancellation) -> Build:
+        """Compile in a child of its own. Never raises for what the submission did."""
+        ...
+
+    def load(self, submission: Submission, cancellation: Cancellation) -> Session | Failure:
+        """Start the kernel's children and import it in each."""
+        ...
+
+    def close(self) -> None:
+        """Kill every child."""
+        ...
