@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
+"""Of one of the data types that the contract names; which one is checked where it matters."""
 
 
 class Status(StrEnum):
@@ -364,5 +365,5 @@ class Profile:
     bottleneck: str
     guidance: tuple[Guidance, ...] = ()
     failure: Failure | None = None
-    picture: bytes | None = field(default=None, repr=False)
+    picture: bytes | None = None
     """PNG."""

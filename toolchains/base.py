@@ -40,7 +40,7 @@ class Reply:
     """Per item, the arrays returned. Views of the child's output arena: read-only, and valid until
     the next call on the same session; copy what must outlive it."""
     seconds: float
-    """From `go` until the child was seen idle."""
+    """From `go` until the child was seen asleep."""
     child_seconds: float
     """The kernel's calls alone, by the child's clock: reported, never trusted."""
     wait_seconds: float
@@ -48,13 +48,13 @@ class Reply:
     disturbed: bool
     """`wait_seconds` is more than a measurement may lose to other work."""
     intact: bool
-    """The child used no CPU between receiving its inputs and `go`, nor between `done` and the
-    moment the outputs were captured, and started no process. False makes the result `suspect`."""
+    """The child used no CPU between mapping its inputs and `go`, slept after its reply, and
+    started no process. False makes the result `suspect`."""
     phases: tuple[Phase, ...] = ()
 
 
 class Session(Protocol):
-    """A loaded kernel. Not thread-safe, except for `close`, which any thread may call to stop it."""
+    """A loaded kernel. Not thread-safe, except for `kill`, which any thread may call."""
 
     def call(
         self,
@@ -72,12 +72,23 @@ class Session(Protocol):
         """
         ...
 
+    def still_intact(self) -> bool:
+        """Whether the children have slept since their last replies.
+
+        Then what was read of their outputs is what they held when the clock stopped.
+        """
+        ...
+
     def null_round_trip(self, function: str) -> float:
-        """Seconds of a request with no items, through the same clock."""
+        """Seconds of a request with no items, through the same clock; `inf` if it fails."""
         ...
 
     def alive(self) -> bool:
         """Whether it can take another call."""
+        ...
+
+    def kill(self) -> None:
+        """Stop its processes at once; a call in progress fails as cancelled."""
         ...
 
     def close(self) -> None:

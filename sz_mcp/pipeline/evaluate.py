@@ -1,0 +1,219 @@
+"""The pipeline's face: finds the backend of a kernel, keeps it loaded, and runs one evaluation."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeVar
+
+from kernels import fields
+from kernels.records import (
+    Bound,
+    Build,
+    Execution,
+    Failure,
+    FailureKind,
+    Field,
+    Kernel,
+    Profile,
+    RunResult,
+    Status,
+    Verdict,
+)
+from kernels.tasks import TASKS
+from kernels.tasks.base import CodecTask, StageTask
+from toolchains import BACKENDS
+from toolchains.base import Session, TargetInfo, Toolchain
+from toolchains.children.isolation import Layer
+from toolchains.children.pool import ChildrenUnavailable, Pool, PoolClosed
+from toolchains.children.timing_lock import TimingCancelled, timing_lock
+from toolchains.peaks import Peaks
+
+from .checks import codec_cases, judge, stage_cases
+from .golden import GoldenStreams
+from .live import LiveKernel, LiveKernels
+from .profiling import profile_kernel
+from .requests import SUITE, Request, Watch
+from .timing import make_bench, time_codec, time_stage
+
+T = TypeVar("T")
+
+_WARM_CHILDREN = 3
+"""One that compiles and one kernel's pair."""
+_LIVE_KERNELS = 4
+"""Loaded kernels kept: two processes of 150 to 190 MB each."""
+
+
+class UnknownTargetError(ValueError):
+    """No backend offers this target; the message lists those that are offered."""
+
+
+class Pipeline:
+    """Evaluates kernels on this machine."""
+
+    def __init__(self, *, warm_children: int = _WARM_CHILDREN) -> None:
+        """Starts children in the background."""
+        memory = _child_memory_bytes()
+        self._pool = Pool(warm_children, memory)
+        self._peaks = Peaks()
+        self._toolchains = _backends(self._pool, self._peaks, memory)
+        self._live = LiveKernels(_LIVE_KERNELS)
+        self._golden = GoldenStreams()
+        self._timing = threading.Lock()
+
+    def targets(self) -> tuple[TargetInfo, ...]:
+        """Every target, with its execution here or the reason it has none."""
+        return tuple(t for chain in self._toolchains.values() for t in chain.targets())
+
+    def describe(self, target: str) -> TargetInfo:
+        """Everything about one target. Raises UnknownTargetError."""
+        return self._toolchain(target).describe(target)
+
+    def layers(self) -> tuple[Layer, ...]:
+        """What isolates a child on this machine."""
+        return self._pool.layers()
+
+    def build(self, kernel: Kernel, watch: Watch) -> Build:
+        """Compile a submission in its own process."""
+        watch.progress(0.0, "compiling")
+        toolchain = self._toolchain(kernel.submission.target)
+        try:
+            return toolchain.build(kernel.submission, watch.cancellation)
+        except (PoolClosed, ChildrenUnavailable) as error:
+            failure = _unavailable(error)
+            return Build(failure.status, failure.stage, 0.0, failure)
+
+    def verify(self, kernel: Kernel, request: Request, watch: Watch) -> Verdict:
+        """Check the bound, or equality with the golden answer, on a field or the suite."""
+        task = TASKS[kernel.submission.task]
+        field = None if request.field == SUITE else fields.load(request.field)
+        if isinstance(task, CodecTask):
+            cases = codec_cases(task, request, field, self._golden)
+        else:
+            cases = stage_cases(task, request, field)
+        return self._with_session(
+            kernel,
+            watch,
+            lambda live: judge(live.session, cases, request, watch),
+            _unverified,
+        )
+
+    def run(self, kernel: Kernel, request: Request, watch: Watch) -> RunResult:
+        """Measure size and speed on a field."""
+        field, task = fields.load(request.field), TASKS[kernel.submission.task]
+
+        def work(live: LiveKernel) -> RunResult:
+            bench = make_bench(live, field, request, watch, self._peaks, lambda: self._alone(watch))
+            if isinstance(task, StageTask):
+                return time_stage(bench, task)
+            return time_codec(bench, task, self._golden)
+
+        return self._with_session(kernel, watch, work, lambda f: _unmeasured(f, field, request))
+
+    def profile(self, kernel: Kernel, request: Request, watch: Watch) -> Profile:
+        """Find where the time goes on a field."""
+        field, task = fields.load(request.field), TASKS[kernel.submission.task]
+
+        def work(live: LiveKernel) -> Profile:
+            with self._alone(watch):
+                return profile_kernel(live.session, task, field, request, watch, self._peaks)
+
+        return self._with_session(kernel, watch, work, lambda f: _unprofiled(f, field, request))
+
+    def close(self) -> None:
+        """Kill every child. Idempotent."""
+        self._live.close()
+        for toolchain in self._toolchains.values():
+            toolchain.close()
+        self._pool.close()
+
+    def _with_session(
+        self,
+        kernel: Kernel,
+        watch: Watch,
+        work: Callable[[LiveKernel], T],
+        failed: Callable[[Failure], T],
+    ) -> T:
+        """Run `work` on the loaded kernel, its children killed if the caller goes away."""
+        try:
+            with self._live.use(kernel.kernel_id, lambda: self._load(kernel, watch)) as live:
+                if isinstance(live, Failure):
+                    return failed(live)
+                watch.cancellation.attach(live.session.kill)
+                try:
+                    return work(live)
+                finally:
+                    watch.cancellation.detach(live.session.kill)
+        except (PoolClosed, ChildrenUnavailable) as error:
+            return failed(_unavailable(error))
+        except TimingCancelled:
+            return failed(_cancelled())
+
+    def _load(self, kernel: Kernel, watch: Watch) -> Session | Failure:
+        watch.progress(0.0, "loading the kernel")
+        toolchain = self._toolchain(kernel.submission.target)
+        return toolchain.load(kernel.submission, watch.cancellation)
+
+    def _toolchain(self, target: str) -> Toolchain:
+        for toolchain in self._toolchains.values():
+            if any(t.target == target for t in toolchain.targets()):
+                return toolchain
+        known = ", ".join(t.target for t in self.targets())
+        raise UnknownTargetError(f"unknown target {target!r}; available are: {known}")
+
+    @contextmanager
+    def _alone(self, watch: Watch) -> Iterator[None]:
+        with self._timing, timing_lock(watch.cancellation), self._pool.quiet():
+            yield
+
+
+def _backends(pool: Pool, peaks: Peaks, memory_bytes: int) -> Mapping[str, Toolchain]:
+    chains: dict[str, Toolchain] = {}
+    for name, place in BACKENDS.items():
+        module, _, attribute = place.partition(":")
+        chains[name] = getattr(importlib.import_module(module), attribute)(
+            pool, peaks, memory_bytes
+        )
+    return chains
+
+
+def _child_memory_bytes() -> int:
+    """Address space of a child: 40% of the memory, at least 4 GiB (numba alone reserves 0.3)."""
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(4 << 30, int(0.4 * total))
+
+
+def _unavailable(error: Exception) -> Failure:
+    return Failure(Status.ERROR, Status.LOADS, FailureKind.CANCELLED, str(error))
+
+
+def _cancelled() -> Failure:
+    return Failure(Status.ERROR, Status.TIMED, FailureKind.CANCELLED, "the call was cancelled")
+
+
+def _unverified(failure: Failure) -> Verdict:
+    return Verdict(failure.status, failure.stage, False, 0, 0, 0.0, 0.0, None, None, (), failure)
+
+
+def _unmeasured(failure: Failure, field: Field, request: Request) -> RunResult:
+    return RunResult(
+        status=failure.status,
+        stage=failure.stage,
+        execution=Execution.HARDWARE,
+        field=field.info.name,
+        bound=Bound(request.mode, request.bound, 0.0),
+        raw_bytes=field.data.nbytes,
+        stream_bytes=0,
+        comparison=None,
+        samples=(),
+        failure=failure,
+        threads=request.threads,
+    )
+
+
+def _unprofiled(failure: Failure, field: Field, request: Request) -> Profile:
+    bound = Bound(request.mode, request.bound, 0.0)
+    return Profile(failure.status, failure.stage, field.info.name, bound, (), "", (), failure)

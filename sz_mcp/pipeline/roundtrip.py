@@ -1,0 +1,102 @@
+"""One pass of a codec over one array, in its two children, and one pass of a stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels.records import Array, Failure, FailureKind, Status
+from toolchains.base import Arg, Reply, Session
+
+_DEADLINE_BASE_S = 10.0
+_SLOWEST_BYTES_PER_S = 2e6
+"""A kernel slower than this is as good as one that hangs."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Streams of one request."""
+
+    streams: tuple[Array, ...]
+    """Copies, one per item."""
+    reply: Reply
+
+
+def deadline_s(nbytes: int) -> float:
+    """Seconds that a request over `nbytes` of original data may take."""
+    return _DEADLINE_BASE_S + nbytes / _SLOWEST_BYTES_PER_S
+
+
+def compress(session: Session, arrays: Sequence[Array], abs_bound: float) -> Packed | Failure:
+    """Compress each array; the streams are copied out."""
+    items: list[tuple[Arg, ...]] = [(a, abs_bound) for a in arrays]
+    rooms = [2 * a.nbytes + (1 << 16) for a in arrays]
+    limit = deadline_s(sum(a.nbytes for a in arrays))
+    reply = session.call("compress", items, capacity=rooms, deadline_s=limit)
+    if isinstance(reply, Failure):
+        return reply
+    for outputs in reply.outputs:
+        if len(outputs) != 1:
+            return contract_failure(
+                f"compress returned {len(outputs)} arrays; one 1-D uint8 array is needed"
+            )
+    streams = tuple(outputs[0].copy() for outputs in reply.outputs)
+    return Packed(streams, reply)
+
+
+def decompress(
+    session: Session, streams: Sequence[Array], like: Sequence[Array]
+) -> Reply | Failure:
+    """Decompress each stream to the shape and dtype of its original."""
+    items: list[tuple[Arg, ...]] = [
+        (s, a.shape, a.dtype) for s, a in zip(streams, like, strict=True)
+    ]
+    rooms = [2 * a.nbytes + 4096 for a in like]
+    limit = deadline_s(sum(a.nbytes for a in like))
+    reply = session.call("decompress", items, capacity=rooms, deadline_s=limit)
+    if isinstance(reply, Failure):
+        return reply
+    for outputs, original in zip(reply.outputs, like, strict=True):
+        wrong = _unlike(outputs, (original,), "decompress")
+        if wrong is not None:
+            return wrong
+    return reply
+
+
+def run_stage(
+    session: Session, items: Sequence[tuple[Arg, ...]], golden: Sequence[tuple[Array, ...]]
+) -> Reply | Failure:
+    """Run a stage; outputs have the number, dtypes and shapes of the golden ones."""
+    rooms = [2 * sum(a.nbytes + 64 for a in answer) + 4096 for answer in golden]
+    limit = deadline_s(sum(rooms))
+    reply = session.call("run", items, capacity=rooms, deadline_s=limit)
+    if isinstance(reply, Failure):
+        return reply
+    for outputs, answer in zip(reply.outputs, golden, strict=True):
+        wrong = _unlike(outputs, answer, "run")
+        if wrong is not None:
+            return wrong
+    return reply
+
+
+def contract_failure(message: str) -> Failure:
+    """The kernel returned something other than the contract asks for."""
+    return Failure(Status.ERROR, Status.ROUNDTRIPS, FailureKind.CONTRACT, message)
+
+
+def _unlike(outputs: Sequence[Array], wanted: Sequence[Array], function: str) -> Failure | None:
+    if len(outputs) != len(wanted):
+        return contract_failure(f"{function} returned {len(outputs)} arrays, not {len(wanted)}")
+    for i, (got, want) in enumerate(zip(outputs, wanted, strict=True)):
+        if got.dtype != want.dtype or got.shape != want.shape:
+            which = f" as output {i}" if len(wanted) > 1 else ""
+            return contract_failure(
+                f"{function} returned {_form(got)}{which}; {_form(want)} is needed"
+            )
+    return None
+
+
+def _form(array: Array) -> str:
+    return f"{np.dtype(array.dtype).name} of shape {array.shape}"

@@ -1,0 +1,370 @@
+"""`run_compress`: size and error on the pristine field, speed on content that is new every time.
+
+Each timed request works on variants of the field that the kernel has never seen, and each of its
+outputs is checked against the variant it was made from. The clock is the server's (toolchains).
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+import numpy as np
+from kernels.fresh import fresh_variant
+
+from kernels.bounds import derive
+from kernels.records import (
+    Array,
+    Bound,
+    Comparison,
+    Execution,
+    Failure,
+    FailureKind,
+    Field,
+    Metric,
+    RunResult,
+    Sample,
+    Status,
+)
+from kernels.tasks.base import CodecTask, StageTask
+from kernels.verify import compare
+from toolchains.base import Arg, Reply, Session
+from toolchains.peaks import Peaks
+
+from .golden import GoldenStreams
+from .live import LiveKernel
+from .requests import Request, Watch
+from .roundtrip import compress, decompress, run_stage
+
+MAX_BATCH = 16
+_BATCH_BYTES = 256 << 20
+_OVERHEAD_SHARE = 0.05
+"""A request is made long enough that an empty round trip is at most this part of it."""
+_TRIES = 4
+"""Repetitions made at most, as a multiple of those asked for, when other work disturbs them."""
+_PAUSE_S = 0.01
+"""Rest after a disturbed repetition: what disturbs is often short."""
+_PEAK_TOLERANCE = 1.1
+"""Measurement noise that a result may exceed a measured peak by before it is `suspect`."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a timing needs beside the kernel: held for the length of one run."""
+
+    live: LiveKernel
+    field: Field
+    bound: Bound
+    request: Request
+    watch: Watch
+    peaks: Peaks
+    alone: Callable[[], AbstractContextManager[None]]
+    """Context in which this machine times nothing else and starts no children."""
+
+
+@dataclass(frozen=True)
+class Pristine:
+    """A codec on the unchanged field."""
+
+    stream: Array
+    comparison: Comparison
+    golden_bytes: int | None
+
+
+def make_bench(
+    live: LiveKernel,
+    field: Field,
+    request: Request,
+    watch: Watch,
+    peaks: Peaks,
+    alone: Callable[[], AbstractContextManager[None]],
+) -> Bench:
+    """A bench with the bound derived from the pristine field. Raises BoundError."""
+    bound = derive(field.data, field.info.fill_value, request.mode, request.bound)
+    return Bench(live, field, bound, request, watch, peaks, alone)
+
+
+def time_codec(bench: Bench, task: CodecTask, golden: GoldenStreams) -> RunResult:
+    """Measure a codec."""
+    bench.watch.progress(0.0, "warming up on other content")
+    warm = _warm_up_codec(bench)
+    if isinstance(warm, Failure):
+        return _stopped(bench, warm)
+    bench.watch.progress(0.1, "size and error on the field itself")
+    pristine = _pristine(bench, task, golden)
+    if isinstance(pristine, Failure):
+        return _stopped(bench, pristine)
+    base = _result(bench, pristine)
+    if not pristine.comparison.holds:
+        c = pristine.comparison
+        text = (
+            f"the bound does not hold: {c.violations} of {c.checked} values exceed "
+            f"{c.abs_bound!r}, the largest error is {c.max_abs_error!r}"
+        )
+        return _with_failure(base, _failure(Status.BOUND_OK, FailureKind.BOUND, text))
+    rounds = _Rounds(bench, ("compress", "decompress"), _codec_round)
+    with bench.alone():
+        batch = _batch_size(bench, warm)
+        stopped = rounds.run(batch)
+    return _finished(bench, replace(base, samples=rounds.samples), stopped)
+
+
+def time_stage(bench: Bench, task: StageTask) -> RunResult:
+    """Measure a stage; its outputs are checked against the golden answer every time."""
+
+    def round_(bench: Bench, variants: Sequence[Array]) -> list[Reply] | Failure:
+        inputs = [task.inputs(v, bench.bound.absolute) for v in variants]
+        return _stage_round(bench.live.session, task, inputs)
+
+    bench.watch.progress(0.0, "warming up on other content")
+    warm = round_(bench, _variants(bench, 1))
+    if isinstance(warm, Failure):
+        return _stopped(bench, warm)
+    inputs = task.inputs(bench.field.data, bench.bound.absolute)
+    pristine = _stage_round(bench.live.session, task, [inputs])
+    if isinstance(pristine, Failure):
+        return _stopped(bench, pristine)
+    rounds = _Rounds(bench, ("run",), round_)
+    with bench.alone():
+        stopped = rounds.run(_batch_size(bench, warm))
+    base = replace(_stopped(bench, None), samples=rounds.samples)
+    return _finished(bench, base, stopped)
+
+
+class _Rounds:
+    """Timed rounds until enough of them were undisturbed, or too many were not."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        directions: tuple[str, ...],
+        round_: Callable[[Bench, Sequence[Array]], list[Reply] | Failure],
+    ) -> None:
+        self._bench, self._directions, self._round = bench, directions, round_
+        self._samples: list[Sample] = []
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """What was measured so far."""
+        return tuple(self._samples)
+
+    def run(self, batch: int) -> Failure | None:
+        """Repeat; a Failure if the kernel failed or the machine was too busy."""
+        repeats = self._bench.request.repeats
+        undisturbed = 0
+        for repetition in range(_TRIES * repeats):
+            if undisturbed >= repeats:
+                break
+            done = undisturbed / repeats
+            self._bench.watch.progress(0.2 + 0.8 * done, f"timing {undisturbed + 1} of {repeats}")
+            # Not a fixed number of calls, so that a kernel can't count its way to the clock.
+            size = batch + (secrets.randbelow(2) if batch > 1 else 0)
+            variants = _variants(self._bench, size)
+            replies = self._round(self._bench, variants)
+            if isinstance(replies, Failure):
+                return replies
+            self._keep(repetition, variants, replies)
+            if not all(r.intact for r in replies):
+                return _failure(
+                    Status.TIMED,
+                    FailureKind.INTEGRITY,
+                    "the kernel's processes worked outside the timed requests, or started others",
+                    Status.SUSPECT,
+                )
+            if any(r.disturbed for r in replies):
+                time.sleep(_PAUSE_S)
+            else:
+                undisturbed += 1
+        if undisturbed * 2 < repeats:
+            return _failure(
+                Status.TIMED,
+                FailureKind.TIMEOUT,
+                "the machine was busy with other work in most repetitions; try again later",
+                Status.INCONCLUSIVE,
+            )
+        return None
+
+    def _keep(self, repetition: int, variants: Sequence[Array], replies: list[Reply]) -> None:
+        nbytes = sum(v.nbytes for v in variants)
+        for direction, reply in zip(self._directions, replies, strict=True):
+            self._samples.append(
+                Sample(
+                    direction=direction,
+                    repetition=repetition,
+                    seconds=reply.seconds,
+                    child_seconds=reply.child_seconds,
+                    batch=len(variants),
+                    nbytes=nbytes,
+                    wait_seconds=reply.wait_seconds,
+                    disturbed=reply.disturbed,
+                )
+            )
+
+
+def _codec_round(bench: Bench, variants: Sequence[Array]) -> list[Reply] | Failure:
+    session = bench.live.session
+    packed = compress(session, variants, bench.bound.absolute)
+    if isinstance(packed, Failure):
+        return packed
+    first = _seen_intact(packed.reply, session)
+    back = decompress(session, packed.streams, variants)
+    if isinstance(back, Failure):
+        return back
+    for variant, outputs in zip(variants, back.outputs, strict=True):
+        if not compare(variant, outputs[0], bench.bound.absolute).holds:
+            return _failure(
+                Status.BOUND_OK,
+                FailureKind.BOUND,
+                "the bound holds on the field but not on content made from it while timing",
+            )
+    return [first, _seen_intact(back, session)]
+
+
+def _stage_round(
+    session: Session, task: StageTask, inputs: list[tuple[Arg, ...]]
+) -> list[Reply] | Failure:
+    answers = [task.golden(*i) for i in inputs]
+    reply = run_stage(session, inputs, answers)
+    if isinstance(reply, Failure):
+        return reply
+    for answer, outputs in zip(answers, reply.outputs, strict=True):
+        for want, got in zip(answer, outputs, strict=True):
+            point = compare(want, got, 0.0).first
+            if point is not None:
+                return _failure(
+                    Status.BOUND_OK,
+                    FailureKind.BOUND,
+                    f"the output differs from the golden answer first at index "
+                    f"{list(point.index)}: {point.decoded}, not {point.original}",
+                )
+    return [_seen_intact(reply, session)]
+
+
+def _seen_intact(reply: Reply, session: Session) -> Reply:
+    """The reply, once its outputs were read, with whether the children slept all the while."""
+    return replace(reply, intact=reply.intact and session.still_intact())
+
+
+def _warm_up_codec(bench: Bench) -> list[Reply] | Failure:
+    """A random few rounds on other content: compiles, and shows how long a call takes."""
+    replies: list[Reply] | Failure = []
+    for _ in range(1 + secrets.randbelow(2)):
+        replies = _codec_round(bench, _variants(bench, 1))
+        if isinstance(replies, Failure):
+            return replies
+    return replies
+
+
+def _pristine(bench: Bench, task: CodecTask, golden: GoldenStreams) -> Pristine | Failure:
+    data, bound, session = bench.field.data, bench.bound.absolute, bench.live.session
+    packed = compress(session, (data,), bound)
+    if isinstance(packed, Failure):
+        return packed
+    stream = packed.streams[0]
+    back = decompress(session, (stream,), (data,))
+    if isinstance(back, Failure):
+        return back
+    comparison = compare(data, back.outputs[0][0], bound)
+    form = task.stream_format
+    if form is None or not comparison.holds:
+        return Pristine(stream, comparison, None)
+    reference = golden.stream(form, data, bound)
+    if not np.array_equal(reference, stream):
+        failure = golden.unreadable(form, stream, data, bound)
+        if failure is not None:
+            return failure
+    return Pristine(stream, comparison, reference.nbytes)
+
+
+def _variants(bench: Bench, count: int) -> list[Array]:
+    data, fill = bench.field.data, bench.field.info.fill_value
+    variants = []
+    for _ in range(count):
+        out = np.empty_like(data)
+        fresh_variant(data, fill, bench.bound.absolute, secrets.randbits(63), out)
+        variants.append(out)
+    return variants
+
+
+def _batch_size(bench: Bench, warm: list[Reply]) -> int:
+    """Distinct inputs per request, so that an empty round trip is a small part of it."""
+    live = bench.live
+    functions = ("compress", "decompress") if len(warm) == 2 else ("run",)
+    wanted = 1.0
+    for function, reply in zip(functions, warm, strict=True):
+        if function not in live.null_round_trip_s:
+            live.null_round_trip_s[function] = live.session.null_round_trip(function)
+        empty = live.null_round_trip_s[function]
+        wanted = max(wanted, empty / _OVERHEAD_SHARE / max(reply.seconds, 1e-7))
+    room = _BATCH_BYTES // max(1, bench.field.data.nbytes)
+    return int(max(1, min(math.ceil(wanted), MAX_BATCH, room)))
+
+
+def _finished(bench: Bench, result: RunResult, stopped: Failure | None) -> RunResult:
+    peaks = bench.peaks.at(bench.field.data.nbytes)
+    empty = bench.live.null_round_trip_s.values()
+    result = replace(
+        result,
+        null_round_trip_s=max(empty, default=None),
+        metrics=(Metric("copy_peak_gbps", peaks.copy_gbps, "GB/s", "measured"),),
+    )
+    failure = stopped or _too_fast(result.samples, peaks.read_gbps, peaks.write_gbps)
+    if failure is not None:
+        return _with_failure(result, failure)
+    return replace(result, status=Status.TIMED, stage=None)
+
+
+def _too_fast(samples: Sequence[Sample], read_gbps: float, write_gbps: float) -> Failure | None:
+    """A result that no thread of this machine can have computed."""
+    limits = {"compress": read_gbps, "decompress": write_gbps, "run": min(read_gbps, write_gbps)}
+    for direction, limit in limits.items():
+        speeds = [s.nbytes / s.seconds / 1e9 for s in samples if s.direction == direction]
+        if speeds and float(np.median(speeds)) > _PEAK_TOLERANCE * limit:
+            return _failure(
+                Status.TIMED,
+                FailureKind.INTEGRITY,
+                f"{direction} at {np.median(speeds):.1f} GB/s is above what this machine's memory "
+                f"can do at this size ({limit:.1f} GB/s)",
+                Status.SUSPECT,
+            )
+    return None
+
+
+def _result(bench: Bench, pristine: Pristine) -> RunResult:
+    return replace(
+        _stopped(bench, None),
+        stream_bytes=pristine.stream.nbytes,
+        comparison=pristine.comparison,
+        golden_bytes=pristine.golden_bytes,
+    )
+
+
+def _stopped(bench: Bench, failure: Failure | None) -> RunResult:
+    return RunResult(
+        status=failure.status if failure else Status.BOUND_OK,
+        stage=failure.stage if failure else Status.TIMED,
+        execution=Execution.HARDWARE,
+        field=bench.field.info.name,
+        bound=bench.bound,
+        raw_bytes=bench.field.data.nbytes,
+        stream_bytes=0,
+        comparison=None,
+        samples=(),
+        failure=failure,
+        threads=bench.request.threads,
+        cache_state="inputs just written by the server: in the last-level cache if they fit",
+    )
+
+
+def _with_failure(result: RunResult, failure: Failure) -> RunResult:
+    return replace(result, status=failure.status, stage=failure.stage, failure=failure)
+
+
+def _failure(
+    stage: Status, kind: FailureKind, message: str, status: Status = Status.ERROR
+) -> Failure:
+    return Failure(status, stage, kind, message)

@@ -1,0 +1,230 @@
+"""The child's main loop: limits, then imports and a warm-up, then requests until the socket closes.
+
+A request comes in two steps. PREPARE maps the inputs and builds the arguments; GO calls the kernel
+once per item and copies what it returned into the output arena. Between the two the child sleeps,
+and only then does the server write the content, so nothing can be computed before the clock starts.
+"""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import gc
+import importlib
+import mmap
+import os
+import resource
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import cast
+
+import numba
+import numpy as np
+
+from . import wire
+from .faults import ContractError, fault_of
+from .output import redirect
+from .phases import PhaseClock
+
+_MADV_POPULATE_READ = 22
+_MADV_POPULATE_WRITE = 23
+"""Linux ≥ 5.14, include/uapi/asm-generic/mman-common.h; not named by Python 3.11's mmap."""
+
+Kernel = Callable[..., object]
+
+
+def main(fd: int, scratch: str, memory_bytes: int) -> None:
+    """Serve requests on socket `fd` until the server closes it."""
+    _limit(memory_bytes)
+    redirect()
+    channel = socket.socket(fileno=fd)
+    _warm_up()
+    Child(channel, Path(scratch)).serve()
+
+
+def _limit(memory_bytes: int) -> None:
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None, use_errno=True).prctl(pr_set_pdeathsig, signal.SIGKILL)
+    for limit, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_AS, memory_bytes),
+        (resource.RLIMIT_FSIZE, 64 << 20),
+    ):
+        resource.setrlimit(limit, (value, value))
+
+
+@numba.njit
+def _nothing(values):  # type: ignore[no-untyped-def]
+    total = values[0]
+    for i in range(values.size):
+        total += values[i]
+    return total
+
+
+def _warm_up() -> None:
+    # The first compilation of a process starts LLVM: about 0.3 s that the kernel should not pay.
+    _nothing(np.ones(8, np.float32))
+
+
+class Child:
+    """State of one child: the loaded kernel, the two arenas and the prepared request."""
+
+    def __init__(self, channel: socket.socket, scratch: Path) -> None:
+        self._channel = channel
+        self._sources = scratch / "src"
+        self._kernel: ModuleType | None = None
+        self._inputs: mmap.mmap | None = None
+        self._outputs: mmap.mmap | None = None
+        self._seq = 0
+
+    def serve(self) -> None:
+        """Answer until end of file."""
+        self._channel.send(wire.HEAD.pack(0, wire.Kind.READY, 0))
+        handlers: dict[int, Callable[[bytes, list[int]], None]] = {
+            wire.Op.LOAD: self._load,
+            wire.Op.ARENAS: self._map,
+            wire.Op.PREPARE: self._call,
+        }
+        while message := self._receive():
+            self._seq, op, _ = wire.HEAD.unpack_from(message[0])
+            handlers[op](*message)
+
+    def _receive(self) -> tuple[bytes, list[int]] | None:
+        fds = array.array("i")
+        message, ancillary, _, _ = self._channel.recvmsg(1 << 16, socket.CMSG_SPACE(2 * 4))
+        for level, kind, data in ancillary:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                fds.frombytes(data[: len(data) - len(data) % fds.itemsize])
+        return (message, list(fds)) if message else None
+
+    def _load(self, _message: bytes, fds: list[int]) -> None:
+        with os.fdopen(fds[0], "rb") as blob:
+            files = wire.unpack_sources(blob.read())
+        self._sources.mkdir()
+        for name, text in files.items():
+            (self._sources / name).write_bytes(text)
+        try:
+            for name in files:
+                if name.endswith(".py"):
+                    compile(files[name], str(self._sources / name), "exec", dont_inherit=True)
+            sys.path.insert(0, str(self._sources))
+            self._kernel = importlib.import_module("kernel")
+        except BaseException as error:  # noqa: BLE001
+            self._fault(error, item=-1, importing=True)
+            return
+        gc.collect()
+        gc.freeze()
+        self._channel.send(wire.HEAD.pack(self._seq, wire.Kind.LOADED, 0))
+
+    def _map(self, message: bytes, fds: list[int]) -> None:
+        in_bytes, out_bytes = wire.ARENA.unpack_from(message, wire.HEAD.size)
+        # A private mapping: the kernel may scribble on its input, the server's copy stays.
+        self._inputs = mmap.mmap(fds[0], in_bytes, flags=mmap.MAP_PRIVATE)
+        self._outputs = mmap.mmap(fds[1], out_bytes, flags=mmap.MAP_SHARED)
+        for fd in fds:
+            os.close(fd)
+        _advise(self._outputs, _MADV_POPULATE_WRITE)
+        self._channel.send(wire.HEAD.pack(self._seq, wire.Kind.MAPPED, 0))
+
+    def _call(self, message: bytes, _fds: list[int]) -> None:
+        name, profiled, items = wire.unpack_prepare(message)
+        if self._inputs is not None:
+            self._inputs.madvise(mmap.MADV_DONTNEED)
+            _advise(self._inputs, _MADV_POPULATE_READ)
+        arguments = [tuple(self._argument(v) for v in item.values) for item in items]
+        self._channel.send(wire.HEAD.pack(self._seq, wire.Kind.PREPARED, 0))
+        go = self._receive()
+        if go is None:
+            return
+        self._seq, _, _ = wire.HEAD.unpack_from(go[0])
+        self._run(name, profiled, items, arguments)
+
+    def _argument(self, value: wire.Value) -> object:
+        if isinstance(value, wire.Placed):
+            return np.ndarray(value.shape, value.dtype, self._inputs, value.offset)
+        return value
+
+    def _run(
+        self, name: str, profiled: bool, items: list[wire.Item], arguments: list[tuple[object, ...]]
+    ) -> None:
+        outputs: list[list[wire.Placed]] = []
+        nanoseconds = 0
+        phases = PhaseClock(self._modules(), self._sources) if profiled else None
+        try:
+            for item, values in zip(items, arguments, strict=True):
+                function = self._function(name)
+                start = time.perf_counter_ns()
+                result = function(*values)
+                nanoseconds += time.perf_counter_ns() - start
+                outputs.append(self._store(name, result, item))
+                del result
+        except BaseException as error:  # noqa: BLE001
+            self._fault(error, item=len(outputs), importing=False)
+            return
+        finally:
+            times = phases.stop() if phases else []
+        self._channel.send(wire.pack_done(self._seq, nanoseconds, outputs, times))
+
+    def _modules(self) -> list[ModuleType]:
+        root = str(self._sources)
+        return [
+            m
+            for m in list(sys.modules.values())
+            if (getattr(m, "__file__", None) or "").startswith(root)
+        ]
+
+    def _function(self, name: str) -> Kernel:
+        function = getattr(self._kernel, name, None)
+        if not callable(function):
+            raise ContractError(f"kernel.py defines no function `{name}`; this task needs one")
+        return cast(Kernel, function)
+
+    def _store(self, name: str, result: object, item: wire.Item) -> list[wire.Placed]:
+        results = result if isinstance(result, tuple) else (result,)
+        at, end = item.out_offset, item.out_offset + item.out_capacity
+        placed = []
+        for array_ in results:
+            checked = _checked(name, array_)
+            if at + checked.nbytes > end:
+                raise ContractError(
+                    f"{name} returned {checked.nbytes} bytes; at most {item.out_capacity} fit here"
+                )
+            view = np.ndarray(checked.shape, checked.dtype, self._outputs, at)
+            np.copyto(view, checked)
+            placed.append(wire.Placed(checked.dtype.name, checked.shape, at))
+            at = wire.align(at + checked.nbytes)
+        return placed
+
+    def _fault(self, error: BaseException, item: int, *, importing: bool) -> None:
+        fault = fault_of(error, item, self._sources, importing=importing)
+        self._channel.send(wire.pack_fault(self._seq, fault))
+
+
+def _checked(name: str, result: object) -> np.ndarray:
+    if not isinstance(result, np.ndarray):
+        raise ContractError(f"{name} returned {type(result).__name__}; a numpy array is needed")
+    result = np.asarray(result)
+    if result.dtype.name not in wire.DTYPES or not result.dtype.isnative:
+        raise ContractError(
+            f"{name} returned an array of {result.dtype}; possible are {', '.join(wire.DTYPES)}"
+        )
+    if result.ndim > wire.MAX_NDIM:
+        raise ContractError(f"{name} returned {result.ndim} dimensions; at most 4 are possible")
+    if name == "compress" and (result.dtype != np.uint8 or result.ndim != 1):
+        raise ContractError(
+            f"compress returned {result.dtype} of shape {result.shape}; a 1-D uint8 array is needed"
+        )
+    return result
+
+
+def _advise(area: mmap.mmap, advice: int) -> None:
+    # Kernels before 5.14 lack these; pages then fault in on first touch, inside the clock.
+    try:
+        area.madvise(advice)
+    except OSError:
+        return

@@ -1,0 +1,1 @@
+"""The server's side of child processes: spawning, isolation, arenas, and the clock."""

@@ -1,0 +1,262 @@
+"""Requests to one child, through the clock: load, then any number of calls.
+
+A call: the child maps its inputs and sleeps; the content is written; a look that it slept; `go`;
+the reply; a look that it sleeps again, which stops the clock. Its outputs stay in its arena, and a
+last look (`still_intact`) shows that they were not touched while the server read them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels.records import Array, Submission
+from toolchains.base import Arg, Phase
+from toolchains.child import wire
+
+from .arenas import Arena
+from .clock import Snapshot, children_of, own_wait_ns, snapshot
+from .process import ChildGone, ChildProcess
+
+_LOAD_DEADLINE_S = 20.0
+_SETTLE_S = 0.25
+"""Longest wait for a child to fall asleep after its reply; threads that run on are not accepted."""
+_SLEPT_SHARE = 0.7
+_WATCH_S = 2e-3
+_GUIDE_BYTES = 1 << 16
+_DISTURBED_SHARE = 0.1
+_DISTURBED_FLOOR_S = 100e-6
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A finished call."""
+
+    outputs: tuple[tuple[Array, ...], ...]
+    seconds: float
+    child_seconds: float
+    wait_seconds: float
+    disturbed: bool
+    intact: bool
+    phases: tuple[Phase, ...]
+
+
+class Channel:
+    """One child that holds one submission."""
+
+    def __init__(self, child: ChildProcess) -> None:
+        self.child = child
+        self._inputs: Arena | None = None
+        self._outputs: Arena | None = None
+        self._rest: Snapshot | None = None
+        self._called: set[str] = set()
+        self._rates: dict[str, float] = {}
+
+    def send_sources(self, submission: Submission) -> None:
+        """Begin to load a submission. Raises ChildGone."""
+        blob = wire.pack_sources(dict(submission.files))
+        fd = os.memfd_create("sources", os.MFD_CLOEXEC)
+        try:
+            os.write(fd, blob)
+            os.lseek(fd, 0, os.SEEK_SET)
+            self.child.send(wire.HEAD.pack(self.child.next_seq(), wire.Op.LOAD, 0), [fd])
+        finally:
+            os.close(fd)
+
+    def wait_loaded(self) -> wire.Fault | None:
+        """Wait for the import to finish; a Fault if it failed. Raises ChildGone."""
+        return self._expect(wire.Kind.LOADED, time.monotonic() + _LOAD_DEADLINE_S)
+
+    def call(
+        self,
+        function: str,
+        items: Sequence[tuple[Arg, ...]],
+        capacity: Sequence[int],
+        deadline_s: float,
+        *,
+        profiled: bool = False,
+    ) -> Returned | wire.Fault:
+        """One request of `len(items)` calls. Raises ChildGone, and WireError for a lying reply."""
+        deadline = time.monotonic() + deadline_s
+        placed, arrays = _place(items, capacity)
+        self._reserve(placed, deadline)
+        message = wire.pack_prepare(self.child.next_seq(), function, profiled, placed)
+        self.child.send(message)
+        fault = self._expect(wire.Kind.PREPARED, deadline)
+        if fault is not None:
+            return fault
+        before = self._settle(deadline)
+        self._fill(arrays)
+        return self._go(function, placed, before, deadline)
+
+    def still_intact(self) -> bool:
+        """Whether the child has slept since its last reply, and started no process."""
+        if self._rest is None:
+            return True
+        now = snapshot(self.child.pid)
+        return now.asleep and now.cpu_ns == self._rest.cpu_ns and not children_of(self.child.pid)
+
+    def close(self) -> None:
+        """End the child and let go of the arenas."""
+        self.child.close()
+        for arena in (self._inputs, self._outputs):
+            if arena is not None:
+                arena.close()
+        self._inputs = self._outputs = None
+
+    def _go(
+        self, function: str, items: list[wire.Item], before: Snapshot, deadline: float
+    ) -> Returned | wire.Fault:
+        child, go = self.child, wire.HEAD.pack(self.child.next_seq(), wire.Op.GO, 0)
+        ready = snapshot(child.pid)
+        intact = ready.asleep and ready.cpu_ns == before.cpu_ns and before.asleep
+        waited = own_wait_ns()
+        start = time.perf_counter()
+        child.send(go)
+        kind, message = self._await(function, _work_bytes(items), deadline)
+        end, after = self._stop(deadline)
+        waited = own_wait_ns() - waited + max(0, after.wait_ns - before.wait_ns)
+        self._rest = after
+        if kind is wire.Kind.FAULT:
+            return wire.unpack_fault(message)
+        if kind is not wire.Kind.DONE:
+            raise ChildGone("protocol", f"answered {kind.name} to GO")
+        done = wire.unpack_done(message)
+        self._learn(function, done.nanoseconds * 1e-9, _work_bytes(items))
+        return Returned(
+            outputs=self._collect(items, done),
+            seconds=end - start,
+            child_seconds=done.nanoseconds * 1e-9,
+            wait_seconds=waited * 1e-9,
+            disturbed=waited * 1e-9 > max(_DISTURBED_FLOOR_S, _DISTURBED_SHARE * (end - start)),
+            intact=intact and after.asleep and not children_of(child.pid),
+            phases=tuple(
+                Phase(p.name, p.file, p.line, p.calls, p.nanoseconds * 1e-9, p.compiled)
+                for p in done.phases
+            ),
+        )
+
+    def _await(self, function: str, nbytes: int, deadline: float) -> tuple[wire.Kind, bytes]:
+        """Sleep through most of the expected time, then watch: waking up costs 0.1 ms and more."""
+        rate = self._rates.get(function)
+        if rate is not None:
+            time.sleep(_SLEPT_SHARE * rate * nbytes)
+            reply = self.child.receive_spinning(time.monotonic() + rate * nbytes + _WATCH_S)
+            if reply is not None:
+                return reply
+        return self.child.receive(deadline)
+
+    def _learn(self, function: str, seconds: float, nbytes: int) -> None:
+        """Remember the least time per byte: what to expect. A first call compiles and is no guide.
+
+        The child says it, but only decides when the server begins to watch.
+        """
+        if function not in self._called:
+            self._called.add(function)
+        elif nbytes >= _GUIDE_BYTES:
+            rate = seconds / nbytes
+            self._rates[function] = min(rate, self._rates.get(function, rate))
+
+    def _stop(self, deadline: float) -> tuple[float, Snapshot]:
+        """The moment from which on the child sleeps: two looks that agree."""
+        give_up = min(deadline, time.monotonic() + _SETTLE_S)
+        end = time.perf_counter()
+        last = snapshot(self.child.pid)
+        while True:
+            now_at, now = time.perf_counter(), snapshot(self.child.pid)
+            agree = last.asleep and now.asleep and last.cpu_ns == now.cpu_ns
+            if agree or time.monotonic() > give_up:
+                return end, now
+            end, last = now_at, now
+
+    def _settle(self, deadline: float) -> Snapshot:
+        return self._stop(deadline)[1]
+
+    def _expect(self, wanted: wire.Kind, deadline: float) -> wire.Fault | None:
+        kind, message = self.child.receive(deadline)
+        if kind is wire.Kind.FAULT:
+            return wire.unpack_fault(message)
+        if kind is not wanted:
+            raise ChildGone("protocol", f"answered {kind.name}, not {wanted.name}")
+        return None
+
+    def _reserve(self, items: list[wire.Item], deadline: float) -> None:
+        arrays = [v for item in items for v in item.values if isinstance(v, wire.Placed)]
+        inputs = max((v.offset + v.nbytes for v in arrays), default=0)
+        outputs = max((i.out_offset + i.out_capacity for i in items), default=0)
+        if (
+            self._inputs is not None
+            and self._outputs is not None
+            and inputs <= self._inputs.nbytes
+            and outputs <= self._outputs.nbytes
+        ):
+            return
+        for arena in (self._inputs, self._outputs):
+            if arena is not None:
+                arena.close()
+        self._inputs = Arena("inputs", _roomy(inputs), child_may_write=False)
+        self._outputs = Arena("outputs", _roomy(outputs), child_may_write=True)
+        head = wire.HEAD.pack(self.child.next_seq(), wire.Op.ARENAS, 0)
+        sizes = wire.ARENA.pack(self._inputs.nbytes, self._outputs.nbytes)
+        self.child.send(head + sizes, [self._inputs.fd, self._outputs.fd])
+        fault = self._expect(wire.Kind.MAPPED, deadline)
+        if fault is not None:
+            raise ChildGone("protocol", fault.message)
+
+    def _fill(self, arrays: list[tuple[wire.Placed, Array]]) -> None:
+        assert self._inputs is not None
+        for place, content in arrays:
+            np.copyto(self._inputs.view(place), content)
+
+    def _collect(self, items: list[wire.Item], done: wire.Done) -> tuple[tuple[Array, ...], ...]:
+        assert self._outputs is not None
+        if len(done.outputs) != len(items):
+            raise wire.WireError("another number of outputs than of items")
+        collected = []
+        for item, outputs in zip(items, done.outputs, strict=True):
+            views = []
+            for place in outputs:
+                end = place.offset + place.nbytes
+                if place.offset < item.out_offset or end > item.out_offset + item.out_capacity:
+                    raise wire.WireError("an output lies outside its place")
+                view = self._outputs.view(place)
+                view.flags.writeable = False
+                views.append(view)
+            collected.append(tuple(views))
+        return tuple(collected)
+
+
+def _place(
+    items: Sequence[tuple[Arg, ...]], capacity: Sequence[int]
+) -> tuple[list[wire.Item], list[tuple[wire.Placed, Array]]]:
+    """Lay the items' arrays and output rooms out in the two arenas."""
+    placed, arrays = [], []
+    at = out_at = 0
+    for item, room in zip(items, capacity, strict=True):
+        values: list[wire.Value] = []
+        for value in item:
+            if isinstance(value, np.ndarray):
+                place = wire.Placed(value.dtype.name, value.shape, at)
+                arrays.append((place, value))
+                at = wire.align(at + place.nbytes)
+                values.append(place)
+            else:
+                values.append(value)
+        placed.append(wire.Item(tuple(values), out_at, room))
+        out_at = wire.align(out_at + room)
+    return placed, arrays
+
+
+def _work_bytes(items: list[wire.Item]) -> int:
+    """A measure of a request's size: its inputs or the room for its outputs."""
+    placed = (v.nbytes for item in items for v in item.values if isinstance(v, wire.Placed))
+    return max(sum(placed), sum(item.out_capacity for item in items))
+
+
+def _roomy(nbytes: int) -> int:
+    """Room for the next, slightly larger request too: mapping anew costs more than the pages."""
+    return max(1 << 16, nbytes + nbytes // 8)

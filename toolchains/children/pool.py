@@ -1,0 +1,137 @@
+"""Warm children, started ahead: importing numba and starting LLVM takes 0.6 s no call should wait.
+
+Long-lived threads start them, because a child's parent-death signal follows the thread that started
+it. They rest while something is being timed, unless a child is asked for.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .isolation import Isolation, Layer, choose
+from .process import ChildGone, ChildProcess
+
+READY_DEADLINE_S = 30.0
+_STARTERS = 2
+"""Children that may be starting at once; more would only share the same cores."""
+
+
+class PoolClosed(Exception):
+    """The server is going down."""
+
+
+class ChildrenUnavailable(Exception):
+    """No child can be started on this machine; the message says why."""
+
+
+class Pool:
+    """Keeps `size` children ready. Thread-safe."""
+
+    def __init__(self, size: int, memory_bytes: int, isolation: Isolation | None = None) -> None:
+        """isolation: fixed, or None to find out by probing (in a thread of the pool)."""
+        self._size, self._memory_bytes, self._isolation = size, memory_bytes, isolation
+        self._ready: deque[ChildProcess] = deque()
+        self._starting = self._waiting = self._timing = 0
+        self._failure: Exception | None = None
+        self._closed = False
+        self._changed = threading.Condition()
+        self._threads = [
+            threading.Thread(target=self._work, args=(i == 0,), name=f"children-{i}", daemon=True)
+            for i in range(_STARTERS)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def take(self) -> ChildProcess:
+        """A child that has been used for nothing. Raises PoolClosed or ChildrenUnavailable."""
+        with self._changed:
+            self._waiting += 1
+            self._failure = None
+            self._changed.notify_all()
+            try:
+                while True:
+                    self._changed.wait_for(lambda: self._ready or self._closed or self._failure)
+                    if self._closed:
+                        raise PoolClosed("the server is shutting down")
+                    if not self._ready:
+                        raise ChildrenUnavailable(f"no child starts here: {self._failure}")
+                    child = self._ready.popleft()
+                    if child.alive():
+                        return child
+                    child.close()
+                    self._changed.notify_all()
+            finally:
+                self._waiting -= 1
+                self._changed.notify_all()
+
+    def layers(self) -> tuple[Layer, ...]:
+        """What isolates a child here; waits for the probe."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._isolation is not None or self._closed)
+            return self._isolation.layers() if self._isolation else ()
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """While this lasts no child is started ahead."""
+        with self._changed:
+            self._timing += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._timing -= 1
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """Kill the children that wait here. Idempotent."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join(READY_DEADLINE_S)
+        while self._ready:
+            self._ready.popleft().close()
+
+    def _work(self, first: bool) -> None:
+        if first and self._isolation is None:
+            isolation = choose()
+            with self._changed:
+                self._isolation = isolation
+                self._changed.notify_all()
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed or self._short())
+                if self._closed:
+                    return
+                self._starting += 1
+            child, failure = self._start()
+            with self._changed:
+                self._starting -= 1
+                self._failure = failure
+                if child is not None:
+                    self._ready.append(child)
+                self._changed.notify_all()
+
+    def _short(self) -> bool:
+        if self._isolation is None:
+            return False
+        # After a failure only someone who asks makes it try again.
+        ahead = 0 if self._timing or self._failure else self._size
+        return len(self._ready) + self._starting < self._waiting + ahead
+
+    def _start(self) -> tuple[ChildProcess | None, Exception | None]:
+        assert self._isolation is not None
+        try:
+            child = ChildProcess(self._isolation, self._memory_bytes)
+        except OSError as error:
+            return None, error
+        try:
+            child.wait_ready(READY_DEADLINE_S)
+        except ChildGone as error:
+            text = child.printed()
+            child.close()
+            return None, ChildrenUnavailable(f"{error}; {text[-500:]}")
+        return child, None

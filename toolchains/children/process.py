@@ -1,0 +1,181 @@
+"""One child process: its socket, its printed output, its deadline, its end.
+
+Requests go out and replies come in here, in order, each within a deadline; whatever is not a proper
+reply becomes a `ChildGone` with the reason. The reader decides what that means for a kernel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from toolchains.child import wire
+
+from .arenas import output_file, tail_of
+from .isolation import Command, Isolation, PlainIsolation, environment, remove_scratch
+
+_CREDENTIALS = struct.Struct("iII")
+_EXIT_WAIT_S = 5.0
+
+
+class ChildGone(Exception):
+    """The child gave no proper reply: `reason` is timeout | exit | protocol | closed."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+class ChildProcess:
+    """A started child. Not thread-safe, except `kill`."""
+
+    def __init__(self, isolation: Isolation, memory_bytes: int) -> None:
+        """Start the program; raises OSError. Must run in a thread that outlives the child."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # The kernel of the operating system, not the child, tells the child's pid.
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self._socket, self._output = ours, output_file()
+        self._seq = 0
+        self._closed = False
+        self._pid = 0
+        with theirs:
+            self._command: Command = isolation.command(theirs.fileno(), memory_bytes)
+            plain = isinstance(isolation, PlainIsolation)
+            self._popen = subprocess.Popen(
+                self._command.argv,
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=self._output,
+                pass_fds=(theirs.fileno(),),
+                env=environment(str(self._command.scratch)) if plain else {},
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        """Process id as this host sees it; 0 before `wait_ready`."""
+        return self._pid
+
+    def wait_ready(self, deadline_s: float) -> None:
+        """Wait for the imports and the warm-up; raises ChildGone."""
+        if not self._poll(time.monotonic() + deadline_s):
+            raise ChildGone("timeout", f"not ready after {deadline_s:.0f} s")
+        message, ancillary, _, _ = self._socket.recvmsg(1 << 16, socket.CMSG_SPACE(16))
+        if not message:
+            raise self._gone()
+        for _, kind, data in ancillary:
+            if kind == socket.SCM_CREDENTIALS:
+                self._pid, _, _ = _CREDENTIALS.unpack(data[: _CREDENTIALS.size])
+        # Under memory pressure the operating system should pick a kernel, not the server.
+        with contextlib.suppress(OSError):
+            Path(f"/proc/{self._pid}/oom_score_adj").write_text("1000")
+
+    def next_seq(self) -> int:
+        """Number of the next request."""
+        self._seq += 1
+        return self._seq
+
+    def send(self, message: bytes, fds: Sequence[int] = ()) -> None:
+        """Send one request; raises ChildGone if the child has ended."""
+        try:
+            socket.send_fds(self._socket, [message], list(fds))
+        except OSError as error:
+            raise self._gone() from error
+
+    def receive(self, deadline: float) -> tuple[wire.Kind, bytes]:
+        """The reply to the last request, by `time.monotonic()` deadline; raises ChildGone."""
+        if not self._poll(deadline):
+            raise ChildGone("timeout", "no reply before the deadline")
+        return self._read(0)
+
+    def receive_spinning(self, until: float) -> tuple[wire.Kind, bytes] | None:
+        """The reply if it comes before `until`, watched without sleeping; else None."""
+        while True:
+            try:
+                return self._read(socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    return None
+
+    def _read(self, flags: int) -> tuple[wire.Kind, bytes]:
+        try:
+            message = self._socket.recv(1 << 16, flags)
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            raise self._gone() from error
+        if not message:
+            raise self._gone()
+        try:
+            seq, kind, _ = wire.HEAD.unpack_from(message)
+            if seq != self._seq:
+                raise ChildGone("protocol", "a reply to another request")
+            return wire.Kind(kind), message
+        except (struct.error, ValueError) as error:
+            raise ChildGone("protocol", f"a malformed reply: {error}") from error
+
+    def _poll(self, deadline: float) -> bool:
+        poller = select.poll()
+        try:
+            poller.register(self._socket, select.POLLIN)
+        except ValueError as error:
+            raise ChildGone("closed", "the child was killed") from error
+        left = max(0.0, deadline - time.monotonic())
+        return bool(poller.poll(left * 1000))
+
+    def _gone(self) -> ChildGone:
+        if self._closed:
+            return ChildGone("closed", "the child was killed")
+        try:
+            code = self._popen.wait(_EXIT_WAIT_S)
+        except subprocess.TimeoutExpired:
+            return ChildGone("exit", "its process closed the connection")
+        return ChildGone("exit", _exit_text(code))
+
+    def printed(self) -> str:
+        """Tail of what it wrote to stdout and stderr."""
+        return "" if self._closed else tail_of(self._output)
+
+    def alive(self) -> bool:
+        """Whether the process runs and was not killed."""
+        return not self._closed and self._popen.poll() is None
+
+    def kill(self) -> None:
+        """End the process and all it started. Idempotent, and safe while another thread waits."""
+        for pid in (self._pid, self._popen.pid):
+            if pid:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._popen.pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Kill, wait for the end, and free what it held."""
+        if self._closed:
+            return
+        self.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(_EXIT_WAIT_S)
+        self._closed = True
+        self._socket.close()
+        os.close(self._output)
+        remove_scratch(self._command)
+
+
+def _exit_text(code: int) -> str:
+    # A shell, and bubblewrap, report death by signal N as exit code 128 + N.
+    number = -code if code < 0 else code - 128
+    if number > 0:
+        with contextlib.suppress(ValueError):
+            return f"its process was ended by {signal.Signals(number).name}"
+    return f"its process exited with code {code} without replying"

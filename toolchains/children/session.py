@@ -1,0 +1,149 @@
+"""A loaded kernel: one child that compresses and one that only decompresses, or one for a stage."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import threading
+from collections.abc import Mapping, Sequence
+
+from kernels.records import Failure, FailureKind, Status, Submission
+from toolchains.base import Arg, Cancellation, Reply
+from toolchains.child import wire
+from toolchains.failures import gone_failure, lying_failure, raised_failure
+
+from .channel import Channel, Returned
+from .pool import Pool
+from .process import ChildGone
+
+_NULL_REQUESTS = 5
+
+
+class ChildSession:
+    """Implements `toolchains.base.Session` over children of a pool."""
+
+    def __init__(
+        self,
+        submission: Submission,
+        channels: Mapping[str, Channel],
+        cancellation: Cancellation | None = None,
+    ) -> None:
+        """channels: function name → the child that runs it."""
+        self._submission = submission
+        self._channels = channels
+        self._dead = False
+        self._lock = threading.Lock()
+        self._cancellation = cancellation
+
+    def call(
+        self,
+        function: str,
+        items: Sequence[tuple[Arg, ...]],
+        *,
+        capacity: Sequence[int],
+        deadline_s: float,
+        profiled: bool = False,
+    ) -> Reply | Failure:
+        """See `Session.call`."""
+        channel = self._channels[function]
+        try:
+            result = channel.call(function, items, capacity, deadline_s, profiled=profiled)
+        except ChildGone as gone:
+            self._dead = True
+            return gone_failure(gone.reason, str(gone), Status.TERMINATES, channel.child.printed())
+        except wire.WireError as lie:
+            self._dead = True
+            return lying_failure(str(lie), Status.TERMINATES)
+        if isinstance(result, Returned):
+            return Reply(
+                outputs=result.outputs,
+                seconds=result.seconds,
+                child_seconds=result.child_seconds,
+                wait_seconds=result.wait_seconds,
+                disturbed=result.disturbed,
+                intact=result.intact,
+                phases=result.phases,
+            )
+        return raised_failure(result, self._submission, Status.TERMINATES, channel.child.printed())
+
+    def still_intact(self) -> bool:
+        """See `Session.still_intact`."""
+        return all(channel.still_intact() for channel in set(self._channels.values()))
+
+    def null_round_trip(self, function: str) -> float:
+        """See `Session.null_round_trip`."""
+        seconds = []
+        for _ in range(_NULL_REQUESTS):
+            reply = self.call(function, (), capacity=(), deadline_s=5.0)
+            if isinstance(reply, Failure):
+                return float("inf")
+            seconds.append(reply.seconds)
+        return statistics.median(seconds)
+
+    def alive(self) -> bool:
+        """See `Session.alive`."""
+        return not self._dead and all(c.child.alive() for c in self._channels.values())
+
+    def kill(self) -> None:
+        """Stop the children at once, from any thread; a call in progress then fails."""
+        self._dead = True
+        for channel in set(self._channels.values()):
+            channel.child.kill()
+
+    def close(self) -> None:
+        """See `Session.close`."""
+        self._dead = True
+        with self._lock:
+            for channel in set(self._channels.values()):
+                channel.close()
+
+
+def open_session(
+    pool: Pool,
+    submission: Submission,
+    functions: Sequence[str],
+    cancellation: Cancellation,
+    *,
+    together: bool = False,
+) -> ChildSession | Failure:
+    """Take a child per function, or one for all `together`, and load the submission in each.
+
+    Raises PoolClosed or ChildrenUnavailable.
+    """
+    channels: dict[str, Channel] = {}
+    session = ChildSession(submission, channels)
+    cancellation.attach(session.kill)
+    try:
+        for function in functions:
+            shared = next(iter(channels.values()), None) if together else None
+            channels[function] = shared or Channel(pool.take())
+        failure = _load(submission, channels)
+        if cancellation.cancelled:
+            failure = Failure(
+                Status.ERROR, Status.LOADS, FailureKind.CANCELLED, "the call was cancelled"
+            )
+    except BaseException:
+        session.close()
+        raise
+    finally:
+        cancellation.detach(session.kill)
+    if failure is not None:
+        session.close()
+        return failure
+    return session
+
+
+def _load(submission: Submission, channels: Mapping[str, Channel]) -> Failure | None:
+    for channel in dict.fromkeys(channels.values()):
+        with contextlib.suppress(ChildGone):
+            channel.send_sources(submission)
+    for channel in dict.fromkeys(channels.values()):
+        try:
+            fault = channel.wait_loaded()
+        except ChildGone as gone:
+            return gone_failure(gone.reason, str(gone), Status.LOADS, channel.child.printed())
+        except wire.WireError as lie:
+            return lying_failure(str(lie), Status.LOADS)
+        if fault is not None:
+            return raised_failure(fault, submission, Status.LOADS, channel.child.printed())
+    return None
