@@ -101,6 +101,15 @@ class Submission:
     """kernel_id of the submission it was derived from, as the agent said."""
 
     @property
+    def exact_hash(self) -> str:
+        """SHA-256 (hex) over task, target, names and texts as they are: the same program."""
+        digest = hashlib.sha256(f"{self.task}\0{self.target}\0".encode())
+        for name in sorted(self.files):
+            text = self.files[name]
+            digest.update(f"{name}\0{len(text)}\0{text}".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+    @property
     def content_hash(self) -> str:
         """SHA-256 (hex) over names and normalised text: line ends and trailing blanks don't count."""
         digest = hashlib.sha256()

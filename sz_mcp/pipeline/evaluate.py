@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TypeVar
 
 from kernels import fields
@@ -46,6 +48,8 @@ _WARM_CHILDREN = 3
 _LIVE_KERNELS = 4
 """Loaded kernels kept: two processes of 150 to 190 MB each."""
 
+_REMEMBERED_BUILDS = 256
+
 
 class UnknownTargetError(ValueError):
     """No backend offers this target; the message lists those that are offered."""
@@ -62,7 +66,9 @@ class Pipeline:
         self._toolchains = _backends(self._pool, self._peaks, memory)
         self._live = LiveKernels(_LIVE_KERNELS)
         self._golden = GoldenStreams()
+        self._builds: dict[str, Build] = {}
         self._timing = threading.Lock()
+        self._lock = threading.Lock()
 
     def targets(self) -> tuple[TargetInfo, ...]:
         """Every target, with its execution here or the reason it has none."""
@@ -79,12 +85,19 @@ class Pipeline:
     def build(self, kernel: Kernel, watch: Watch) -> Build:
         """Compile a submission in its own process."""
         watch.progress(0.0, "compiling")
+        start = time.perf_counter()
         toolchain = self._toolchain(kernel.submission.target)
+        known = self._builds.get(kernel.submission.exact_hash)
+        if known is not None:
+            return replace(known, seconds=time.perf_counter() - start)
         try:
-            return toolchain.build(kernel.submission, watch.cancellation)
+            build = toolchain.build(kernel.submission, watch.cancellation)
         except (PoolClosed, ChildrenUnavailable) as error:
             failure = _unavailable(error)
             return Build(failure.status, failure.stage, 0.0, failure)
+        if build.failure is None:
+            self._remember(kernel.submission.exact_hash, build)
+        return build
 
     def verify(self, kernel: Kernel, request: Request, watch: Watch) -> Verdict:
         """Check the bound, or equality with the golden answer, on a field or the suite."""
@@ -130,6 +143,12 @@ class Pipeline:
             toolchain.close()
         self._pool.close()
 
+    def _remember(self, key: str, build: Build) -> None:
+        with self._lock:
+            self._builds[key] = build
+            while len(self._builds) > _REMEMBERED_BUILDS:
+                del self._builds[next(iter(self._builds))]
+
     def _with_session(
         self,
         kernel: Kernel,
@@ -139,7 +158,9 @@ class Pipeline:
     ) -> T:
         """Run `work` on the loaded kernel, its children killed if the caller goes away."""
         try:
-            with self._live.use(kernel.kernel_id, lambda: self._load(kernel, watch)) as live:
+            # The same program is the same kernel: an agent that sends it again finds it compiled.
+            key = kernel.submission.exact_hash
+            with self._live.use(key, lambda: self._load(kernel, watch)) as live:
                 if isinstance(live, Failure):
                     return failed(live)
                 watch.cancellation.attach(live.session.kill)

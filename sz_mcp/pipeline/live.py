@@ -17,80 +17,74 @@ class LiveKernel:
     """A loaded kernel and what is known of it while it lives."""
 
     session: Session
-    lock: threading.Lock = field(default_factory=threading.Lock)
     null_round_trip_s: dict[str, float] = field(default_factory=dict)
 
 
+@dataclass
+class _Slot:
+    """A place for one kernel; its lock is held by whoever uses the kernel."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    users: int = 0
+    """Callers that use it or wait for it; guarded by the owner's lock."""
+    live: LiveKernel | None = None
+
+
 class LiveKernels:
-    """At most `capacity` sessions are kept; an older one is closed when it is not in use."""
+    """Keeps at most `capacity` kernels loaded that nobody uses. Thread-safe."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
-        self._kernels: OrderedDict[str, LiveKernel] = OrderedDict()
-        self._loading: dict[str, threading.Lock] = {}
+        self._slots: OrderedDict[str, _Slot] = OrderedDict()
         self._lock = threading.Lock()
 
     @contextmanager
     def use(
-        self, kernel_id: str, load: Callable[[], Session | Failure]
+        self, key: str, load: Callable[[], Session | Failure]
     ) -> Iterator[LiveKernel | Failure]:
         """The kernel, loaded if need be and held until the context ends; or why it can't be."""
         with self._lock:
-            gate = self._loading.setdefault(kernel_id, threading.Lock())
-        with gate:
-            live = self._get(kernel_id)
-            if live is None:
-                session = load()
-                if isinstance(session, Failure):
-                    yield session
-                    return
-                live = self._put(kernel_id, session)
-            try:
-                with live.lock:
-                    yield live
-            finally:
-                if not live.session.alive():
-                    self._drop(kernel_id)
-                self._evict()
+            slot = self._slots.setdefault(key, _Slot())
+            self._slots.move_to_end(key)
+            slot.users += 1
+        try:
+            with slot.lock:
+                _drop_dead(slot)
+                yield slot.live or _loaded(slot, load)
+                _drop_dead(slot)
+        finally:
+            with self._lock:
+                slot.users -= 1
+            self._evict()
 
     def close(self) -> None:
-        """Close every session."""
+        """Kill every session, in use or not, and close those that are not."""
         with self._lock:
-            kernels, self._kernels = list(self._kernels.values()), OrderedDict()
-        for live in kernels:
+            self._capacity = 0
+            loaded = [slot.live for slot in self._slots.values() if slot.live is not None]
+        for live in loaded:
             live.session.kill()
-        for live in kernels:
-            with live.lock:
-                live.session.close()
-
-    def _get(self, kernel_id: str) -> LiveKernel | None:
-        with self._lock:
-            live = self._kernels.get(kernel_id)
-            if live is not None:
-                self._kernels.move_to_end(kernel_id)
-        if live is not None and not live.session.alive():
-            self._drop(kernel_id)
-            return None
-        return live
-
-    def _put(self, kernel_id: str, session: Session) -> LiveKernel:
-        live = LiveKernel(session)
-        with self._lock:
-            self._kernels[kernel_id] = live
-        return live
-
-    def _drop(self, kernel_id: str) -> None:
-        with self._lock:
-            live = self._kernels.pop(kernel_id, None)
-        if live is not None:
-            live.session.close()
+        self._evict()
 
     def _evict(self) -> None:
         with self._lock:
-            excess = [
-                key
-                for key, live in list(self._kernels.items())[: -self._capacity]
-                if not live.lock.locked()
-            ]
-        for key in excess:
-            self._drop(key)
+            idle = [key for key, slot in self._slots.items() if slot.users == 0]
+            surplus = idle[: max(0, len(idle) - self._capacity)]
+            slots = [self._slots.pop(key) for key in surplus]
+        for slot in slots:
+            if slot.live is not None:
+                slot.live.session.close()
+
+
+def _drop_dead(slot: _Slot) -> None:
+    if slot.live is not None and not slot.live.session.alive():
+        slot.live.session.close()
+        slot.live = None
+
+
+def _loaded(slot: _Slot, load: Callable[[], Session | Failure]) -> LiveKernel | Failure:
+    session = load()
+    if isinstance(session, Failure):
+        return session
+    slot.live = LiveKernel(session)
+    return slot.live

@@ -14,9 +14,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import numpy as np
-from kernels.fresh import fresh_variant
 
 from kernels.bounds import derive
+from kernels.fresh import fresh_variant
 from kernels.records import (
     Array,
     Bound,
@@ -169,12 +169,7 @@ class _Rounds:
                 return replies
             self._keep(repetition, variants, replies)
             if not all(r.intact for r in replies):
-                return _failure(
-                    Status.TIMED,
-                    FailureKind.INTEGRITY,
-                    "the kernel's processes worked outside the timed requests, or started others",
-                    Status.SUSPECT,
-                )
+                return _worked_outside()
             if any(r.disturbed for r in replies):
                 time.sleep(_PAUSE_S)
             else:
@@ -256,7 +251,14 @@ def _warm_up_codec(bench: Bench) -> list[Reply] | Failure:
         replies = _codec_round(bench, _variants(bench, 1))
         if isinstance(replies, Failure):
             return replies
+        if not all(r.intact for r in replies):
+            return _worked_outside()
     return replies
+
+
+def _worked_outside() -> Failure:
+    text = "the kernel's processes worked outside the timed requests, or started others"
+    return _failure(Status.TIMED, FailureKind.INTEGRITY, text, Status.SUSPECT)
 
 
 def _pristine(bench: Bench, task: CodecTask, golden: GoldenStreams) -> Pristine | Failure:

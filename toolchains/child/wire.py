@@ -76,7 +76,7 @@ DONE = struct.Struct("<Q")
 """nanoseconds in the kernel's calls"""
 PHASE = struct.Struct("<QQIB3x64s64s")
 """calls, nanoseconds, line, compiled, name, file"""
-FAULT = struct.Struct("<HHIi")
+FAULT = struct.Struct("<HHii")
 """FaultKind, frames, item, line (of a syntax error; −1 none)"""
 FRAME = struct.Struct("<I128s128s")
 """line, file, function"""

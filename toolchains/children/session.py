@@ -7,7 +7,7 @@ import statistics
 import threading
 from collections.abc import Mapping, Sequence
 
-from kernels.records import Failure, FailureKind, Status, Submission
+from kernels.records import Failure, Status, Submission
 from toolchains.base import Arg, Cancellation, Reply
 from toolchains.child import wire
 from toolchains.failures import gone_failure, lying_failure, raised_failure
@@ -117,11 +117,9 @@ def open_session(
         for function in functions:
             shared = next(iter(channels.values()), None) if together else None
             channels[function] = shared or Channel(pool.take())
-        failure = _load(submission, channels)
+        failure = None if cancellation.cancelled else _load(submission, channels)
         if cancellation.cancelled:
-            failure = Failure(
-                Status.ERROR, Status.LOADS, FailureKind.CANCELLED, "the call was cancelled"
-            )
+            failure = gone_failure("closed", "", Status.LOADS, "")
     except BaseException:
         session.close()
         raise
