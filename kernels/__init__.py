@@ -1,1 +1,1 @@
-"""What a kernel must do: records, tasks, golden references, fields, verification, worked submissions."""
+"""What a kernel must do: records, tasks, golden references, fields, verification, baselines."""

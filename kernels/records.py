@@ -1,7 +1,7 @@
 """The records of the data line, from what an agent sent to what it is told.
 
-Submission → Build → RunResult → Verdict (+ Profile) → ledger row → reply. They are frozen, carry no
-behaviour beyond naming, and are the only types that cross from one top-level package to another.
+Submission → Build → RunResult → Verdict (+ Profile) → ledger row → reply. They are frozen, carry
+no behaviour beyond naming, and are the types that cross from one top-level package to another.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 """Of one of the data types that the contract names; which one is checked where it matters."""
+
+Arg = Array | float | int | tuple[int, ...] | np.dtype[np.generic]
+"""What a kernel's function may be given: array, abs_bound, count, shape, dtype."""
 
 
 class Status(StrEnum):
@@ -51,7 +55,7 @@ LADDER: tuple[Status, ...] = (
 
 
 class Execution(StrEnum):
-    """How a target runs on this machine. Results of different executions are never ranked together."""
+    """How a target runs here. Results of different executions are never ranked together."""
 
     HARDWARE = "hardware"
     EMULATED = "emulated"
@@ -111,7 +115,7 @@ class Submission:
 
     @property
     def content_hash(self) -> str:
-        """SHA-256 (hex) over names and normalised text: line ends and trailing blanks don't count."""
+        """SHA-256 (hex) over names and text; line ends and trailing blanks don't count."""
         digest = hashlib.sha256()
         for name in sorted(self.files):
             text = "\n".join(line.rstrip() for line in self.files[name].splitlines()).rstrip()
@@ -223,7 +227,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Point:
-    """One element of a comparison. Numbers are text (`repr`), so that NaN, Inf and −0 survive JSON."""
+    """One element of a comparison. Numbers are `repr` text, so that NaN, Inf and −0 survive."""
 
     flat: int
     index: tuple[int, ...]
@@ -330,7 +334,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class RunResult:
-    """Size and speed of a kernel on one field at one bound; error and ratio are of the pristine field."""
+    """Size and speed on one field at one bound; error and ratio are of the pristine field."""
 
     status: Status
     stage: Status | None

@@ -11,12 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import numpy as np
-
-from kernels.records import Array, Build, Execution, Failure, Metric, Submission
-
-Arg = Array | float | int | tuple[int, ...] | np.dtype[np.generic]
-"""What a kernel's function may be given: array, abs_bound, count, shape, dtype."""
+from kernels.records import Arg, Array, Build, Execution, Failure, Metric, Submission
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from kernels import baselines
 from kernels.records import (
+    Arg,
     Array,
     Build,
     Diagnostic,
@@ -21,7 +22,7 @@ from kernels.records import (
 )
 from kernels.tasks import TASKS
 from kernels.tasks.base import StageTask, Task
-from toolchains.base import Arg, Cancellation, Reply, Session, TargetInfo
+from toolchains.base import Cancellation, Reply, Session, TargetInfo
 from toolchains.children.pool import Pool
 from toolchains.children.session import open_session
 from toolchains.peaks import Peaks

@@ -13,6 +13,7 @@ import numpy as np
 
 from kernels.bounds import BoundError, derive
 from kernels.records import (
+    Arg,
     Array,
     CaseResult,
     Comparison,
@@ -26,7 +27,7 @@ from kernels.records import (
 from kernels.suite import core_suite
 from kernels.tasks.base import CodecTask, StageTask, StreamFormat
 from kernels.verify import compare, counterexample
-from toolchains.base import Arg, Session
+from toolchains.base import Session
 
 from .golden import GoldenStreams, misread
 from .requests import SUITE, Request, Watch

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernels.bounds import derive
-from kernels.records import Bound, Failure, Field, Metric, Profile, Status
+from kernels.records import Arg, Bound, Failure, Field, Metric, Profile, Status
 from kernels.tasks.base import StageTask, Task
-from toolchains.base import Arg, Phase, Reply, Session
+from toolchains.base import Phase, Reply, Session
 from toolchains.peaks import Peaks
 
 from .requests import Request, Watch

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.records import Array, Failure, FailureKind, Status
-from toolchains.base import Arg, Reply, Session
+from kernels.records import Arg, Array, Failure, FailureKind, Status
+from toolchains.base import Reply, Session
 
 _DEADLINE_BASE_S = 10.0
 _SLOWEST_BYTES_PER_S = 2e6

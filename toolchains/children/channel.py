@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.records import Array, Submission
-from toolchains.base import Arg, Phase
+from kernels.records import Arg, Array, Submission
+from toolchains.base import Phase
 from toolchains.child import wire
 
 from .arenas import Arena

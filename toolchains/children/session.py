@@ -7,8 +7,8 @@ import statistics
 import threading
 from collections.abc import Mapping, Sequence
 
-from kernels.records import Failure, Status, Submission
-from toolchains.base import Arg, Cancellation, Reply
+from kernels.records import Arg, Failure, Status, Submission
+from toolchains.base import Cancellation, Reply
 from toolchains.child import wire
 from toolchains.failures import gone_failure, lying_failure, raised_failure
 

@@ -1,0 +1,88 @@
+"""What a task is: a codec or a stage, its functions, its golden answer, the page agents read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels.records import Arg, Array
+
+
+@dataclass(frozen=True)
+class StreamFormat:
+    """A stream with a written specification: the golden encoder and decoder."""
+
+    name: str
+    encode: Callable[[Array, float], Array]
+    """(data, abs_bound) → 1-D uint8."""
+    decode: Callable[[Array, tuple[int, ...], np.dtype[np.generic]], Array]
+    """(stream, shape, dtype) → array; raises StreamError for an illegal stream."""
+
+
+@dataclass(frozen=True)
+class StageCase:
+    """Inputs of a stage that a field would not produce."""
+
+    name: str
+    inputs: tuple[Arg, ...]
+
+
+@dataclass(frozen=True)
+class CodecTask:
+    """compress and decompress, judged by the bound, the size and the speed."""
+
+    name: str
+    summary: str
+    page: str
+    """Markdown."""
+    rung: int
+    """Where a newcomer climbs to it: 1 stages in 1-D, 2 in 2-D, 3 in 3-D, 4 codecs."""
+    stream_format: StreamFormat | None
+    """None if any stream will do."""
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """What kernel.py must define."""
+        return ("compress", "decompress")
+
+    @property
+    def signature(self) -> str:
+        """Those functions, as Python."""
+        return (
+            "compress(data, abs_bound) -> 1-D uint8 array\n"
+            "decompress(stream, shape, dtype) -> array"
+        )
+
+
+@dataclass(frozen=True)
+class StageTask:
+    """One step of a codec, judged by equality with the golden answer and by speed."""
+
+    name: str
+    summary: str
+    page: str
+    """Markdown."""
+    rung: int
+    """As in CodecTask."""
+    arguments: str
+    """Its inputs and outputs, as the signature names them."""
+    inputs: Callable[[Array, float], tuple[Arg, ...]]
+    """(field data, abs_bound) → inputs, by golden quantisation."""
+    golden: Callable[..., tuple[Array, ...]]
+    """Inputs → the only right outputs."""
+    edge_cases: Callable[[], tuple[StageCase, ...]]
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """What kernel.py must define."""
+        return ("run",)
+
+    @property
+    def signature(self) -> str:
+        """That function, as Python."""
+        return f"run{self.arguments}"
+
+
+Task = CodecTask | StageTask

@@ -1,0 +1,148 @@
+"""Every worked submission goes through the same checks: its oracle, the suite, its stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from kernels import baselines, fields
+from kernels.baselines import UnknownBaselineError
+from kernels.bounds import derive
+from kernels.streams import szp
+from kernels.suite import core_suite
+from kernels.tasks import TASKS, CodecTask, StageTask
+from kernels.verify import compare
+from tests.kernels.submissions import loaded
+
+ALL = [(task, style) for task in TASKS for style in baselines.styles(task)]
+CODECS = [pair for pair in ALL if isinstance(TASKS[pair[0]], CodecTask)]
+STAGES = [pair for pair in ALL if isinstance(TASKS[pair[0]], StageTask)]
+SZP = [pair for pair in CODECS if pair[0] == "szp"]
+GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("szp_*.npz"))
+
+
+@dataclass(frozen=True)
+class Loaded:
+    task: str
+    module: ModuleType
+
+
+@pytest.fixture(scope="module")
+def kernel(request: pytest.FixtureRequest) -> Iterator[Loaded]:
+    """Compiled once for all tests of one submission."""
+    task, style = request.param
+    with loaded(task, style) as module:
+        yield Loaded(task, module)
+
+
+def each(pairs: list[tuple[str, str]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("kernel", pairs, indirect=True, ids="-".join)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_task_has_a_naive_and_a_tuned_submission(task: str) -> None:
+    assert baselines.styles(task) == ("naive", "tuned")
+
+
+@pytest.mark.parametrize(("task", "style"), ALL)
+def test_a_submission_is_read_with_all_its_files(task: str, style: str) -> None:
+    submission = baselines.read(task, style)
+
+    assert (submission.task, submission.target) == (task, "numba")
+    assert "kernel.py" in submission.files
+    for function in TASKS[task].functions:
+        assert f"def {function}(" in submission.files["kernel.py"]
+
+
+def test_an_unknown_style_is_an_error_that_lists_the_known_ones() -> None:
+    with pytest.raises(UnknownBaselineError, match="naive"):
+        baselines.read("szp", "fastest")
+    with pytest.raises(UnknownBaselineError, match="none"):
+        baselines.read("nope", "naive")
+    assert baselines.styles("szp", "abacus") == ()
+
+
+@each(STAGES)
+def test_a_stage_equals_its_golden_answer(kernel: Loaded) -> None:
+    stage = TASKS[kernel.task]
+    assert isinstance(stage, StageTask)
+    field = fields.load("uk_theta").data
+
+    for given in [case.inputs for case in stage.edge_cases()] + [stage.inputs(field, 0.01)]:
+        expected = stage.golden(*given)[0]
+        result = kernel.module.run(*(a.copy() for a in given if isinstance(a, np.ndarray)))
+
+        assert result.dtype == expected.dtype
+        assert np.array_equal(result, expected)
+
+
+@each(CODECS)
+def test_a_codec_holds_its_bound_on_the_whole_suite(kernel: Loaded) -> None:
+    for case in core_suite():
+        for mode, value in (("rel", 1e-3), ("abs", 1e-2), ("rel", 1e-6)):
+            bound = derive(case.data, case.fill_value, mode, value).absolute
+            stream = kernel.module.compress(case.data.copy(), bound)
+            decoded = kernel.module.decompress(stream.copy(), case.data.shape, case.data.dtype)
+
+            assert (stream.dtype, stream.ndim) == (np.uint8, 1), case.name
+            assert compare(case.data, decoded, bound).holds, case.name
+
+
+@each(CODECS)
+def test_a_codec_is_lossless_at_a_bound_of_zero(kernel: Loaded) -> None:
+    for case in core_suite():
+        stream = kernel.module.compress(case.data.copy(), 0.0)
+        decoded = kernel.module.decompress(stream.copy(), case.data.shape, case.data.dtype)
+
+        assert compare(case.data, decoded, 0.0).holds, case.name
+
+
+@pytest.mark.parametrize("name", [name for name in fields.names() if name != "synthetic-256"])
+@each(CODECS)
+def test_a_codec_holds_its_bound_and_compresses_a_real_field(kernel: Loaded, name: str) -> None:
+    field = fields.load(name)
+
+    for value in (1e-2, 1e-4):
+        bound = derive(field.data, field.info.fill_value, "rel", value).absolute
+        stream = kernel.module.compress(field.data.copy(), bound)
+        decoded = kernel.module.decompress(stream.copy(), field.data.shape, field.data.dtype)
+
+        assert compare(field.data, decoded, bound).holds
+        assert stream.size < field.data.nbytes
+
+
+@each(SZP)
+def test_an_szp_decoder_reads_the_golden_streams(kernel: Loaded) -> None:
+    for path in GOLDEN:
+        with np.load(path) as vector:
+            data, stream, decoded = vector["data"], vector["stream"], vector["decoded"]
+        result = kernel.module.decompress(stream, data.shape, data.dtype)
+
+        assert np.array_equal(result, decoded, equal_nan=True), path.stem
+
+
+@each(SZP)
+def test_the_golden_decoder_reads_an_szp_encoder(kernel: Loaded) -> None:
+    for case in core_suite():
+        stream = kernel.module.compress(case.data.copy(), 0.01)
+        own = kernel.module.decompress(stream.copy(), case.data.shape, case.data.dtype)
+        golden = szp.decode(stream, case.data.shape, case.data.dtype)
+
+        assert np.array_equal(own, golden, equal_nan=True), case.name
+
+
+@each(SZP)
+def test_an_szp_decoder_refuses_a_damaged_stream(kernel: Loaded) -> None:
+    data = np.linspace(0, 9, 500, dtype=np.float32)
+    stream = szp.encode(data, 0.01)
+
+    for at in range(4, stream.size, 7):
+        damaged = stream.copy()
+        damaged[at] ^= 0x10
+        with pytest.raises(ValueError):  # noqa: PT011 - a kernel words its errors as it likes
+            kernel.module.decompress(damaged, data.shape, data.dtype)
