@@ -73,7 +73,7 @@ def test_every_shape_and_dtype_crosses(
     open_kernel: Open, shape: tuple[int, ...], dtype: type
 ) -> None:
     session = _session(open_kernel(HONEST))
-    data = np.arange(int(np.prod(shape)), dtype=dtype).reshape(shape)
+    data: Array = np.arange(int(np.prod(shape)), dtype=dtype).reshape(shape)
 
     packed = _compress(session, data)
     assert isinstance(packed, Reply)

@@ -31,8 +31,9 @@ MASKED, RAW = 64, 255
 """Of a code's byte."""
 FILLED, MORE = 14, 15
 """Of its four bits."""
-HEADER = struct.Struct("<dQQQQQ16x")
-"""Step, fill pattern, row delay, plane delay, payload words, further code bytes."""
+HEADER = struct.Struct("<QQdQQQQQ")
+"""Elements, bytes of one, step (0: stored as they are), fill pattern, row delay, plane delay,
+payload words, further code bytes."""
 HEADER_WORDS = HEADER.size // 4
 SLACK_WORDS = 2 + GROUP + 2 * BLOCK
 MAX_DELAY = 1 << 18
@@ -130,14 +131,14 @@ def encode(
         mask = holes = np.uint32(0)
         if filled:
             mask = lanes.equal(bits, first, fill)
-        code = np.int64(0)
+        code = 0
         if keeps != ALL or mask != 0:
             present = min(BLOCK, count - first)
             valid = np.uint32(ALL >> (BLOCK - present))
             mask = np.uint32(mask & valid)
             holes = np.uint32(mask | ~valid)
             if mask == valid:
-                code = FILLED
+                code = -1
             elif (keeps | mask) & valid != valid:
                 code = RAW
                 for i in range(present * item):
@@ -145,18 +146,16 @@ def encode(
                 at += present * item
             else:
                 carried = residual
+                lanes.extrapolate(ring, row, plane, both, place)
                 for i in range(BLOCK):
-                    near = ring[row + i] + ring[plane + i] - ring[both + i]
-                    if (holes >> np.uint32(i)) & 1:
-                        q[i] = np.int32(carried + near)
-                    carried = np.int32(q[i] - near)
+                    near = ring[place + i]
+                    hole = (holes >> np.uint32(i)) & 1
+                    carried = carried if hole else np.int32(q[i] - near)
+                    q[i] = np.int32(carried + near)
                 if mask != 0:
                     words[at] = mask
                     at += 1
-        nibble = np.uint8(FILLED)
-        if code == FILLED or code == RAW:
-            lanes.extrapolate(ring, row, plane, both, place)
-        else:
+        if code == 0:
             top, residual = lanes.split(
                 q, holes, ring, row, plane, both, residual, place, magnitude, words, at
             )
@@ -165,14 +164,15 @@ def encode(
                 words[at + k] = lanes.plane(magnitude, np.uint32(1) << np.uint32(k))
             at += width
             code = width + (MASKED if mask != 0 else 0)
-            nibble = np.uint8(min(code, MORE))
-            if code == FILLED:
-                nibble = np.uint8(MORE)
-        if code == RAW:
-            nibble = np.uint8(MORE)
-        if nibble == MORE:
+        else:
+            lanes.extrapolate(ring, row, plane, both, place)
+        nibble = FILLED
+        if code >= FILLED:
+            nibble = MORE
             more[extra] = code
             extra += 1
+        elif code >= 0:
+            nibble = code
         if place == 0:
             for i in range(BLOCK):
                 ring[size + i] = ring[i]
@@ -180,7 +180,7 @@ def encode(
         if number & 1:
             packed[number >> 1] |= np.uint8(nibble << 4)
         else:
-            packed[number >> 1] = nibble
+            packed[number >> 1] = np.uint8(nibble)
     state[0], state[1], state[2] = offset + count, residual, extra
     return at
 
@@ -308,7 +308,8 @@ def chosen_delays(x, r, shape):
         return 0, 0
     samples = min(SAMPLES, 1 + x.size // (64 * BLOCK))
     widths = planes_needed(x, r, row, plane, samples)
-    best = int(np.argmin(widths))
+    possible = [k for k in range(4) if (row or not k & 1) and (plane or not k & 2)]
+    best = min(possible, key=lambda k: widths[k])
     return row * (best & 1), plane * (best >> 1)
 
 
@@ -353,7 +354,7 @@ def compress(data, abs_bound):
     x = data.reshape(-1)
     tolerance = tolerance_within(float(abs_bound), dtype)
     if tolerance == 0.0 or x.size == 0:
-        return np.concatenate([_header(0.0), x.view(np.uint8)])
+        return np.concatenate([_header(x, 0.0), x.view(np.uint8)])
 
     integer = np.uint32 if dtype == np.float32 else np.uint64
     bits = x.view(integer)
@@ -395,13 +396,14 @@ def compress(data, abs_bound):
         )
     extra = int(state[2])
     packed[-(-blocks // 2) :] = 0
-    stream[: 4 * HEADER_WORDS] = _header(step, fill or 0, *delays, at - front, extra)
+    stream[: 4 * HEADER_WORDS] = _header(x, step, fill or 0, *delays, at - front, extra)
     stream[4 * at : 4 * at + extra] = more[:extra]
     return stream[: 4 * at + extra]
 
 
-def _header(step, fill=0, row=0, plane=0, payload=0, extra=0):
-    return np.frombuffer(HEADER.pack(step, fill, row, plane, payload, extra), np.uint8)
+def _header(x, step, fill=0, row=0, plane=0, payload=0, extra=0):
+    packed = HEADER.pack(x.size, x.itemsize, step, fill, row, plane, payload, extra)
+    return np.frombuffer(packed, np.uint8)
 
 
 def decompress(stream, shape, dtype):
@@ -409,13 +411,18 @@ def decompress(stream, shape, dtype):
     count = math.prod(shape)
     if stream.size < HEADER.size:
         raise ValueError(f"the stream has {stream.size} bytes, less than a header: it is cut")
-    step, fill, row, plane, payload, extra = HEADER.unpack(stream[: HEADER.size].tobytes())
+    fields = HEADER.unpack(stream[: HEADER.size].tobytes())
+    elements, itemsize, step, fill, row, plane, payload, extra = fields
+    if (elements, itemsize) != (count, dtype.itemsize):
+        raise ValueError(f"the stream holds {elements} values of {itemsize} bytes, not {shape}")
+    if not 0.0 <= step <= float(np.finfo(dtype).max):
+        raise ValueError(f"the stream's step is {step!r}: the stream is damaged")
     if step == 0.0:
         return _stored(stream[HEADER.size :], shape, dtype)
     blocks = -(-count // BLOCK)
     front = HEADER_WORDS + -(-blocks // 8)
     end = front + payload
-    if stream.size != 4 * end + extra or max(row, plane) > MAX_DELAY:
+    if stream.size != 4 * end + extra or max(row, plane) > MAX_DELAY or fill >> (8 * itemsize):
         raise ValueError(f"the stream has {stream.size} bytes, not the {4 * end + extra} it needs")
     # Words are read whole, so a stream at an odd address is copied.
     aligned = stream if stream.ctypes.data % 4 == 0 else stream.copy()
@@ -445,6 +452,8 @@ def decompress(stream, shape, dtype):
         )
         if at < 0:
             raise ValueError("the payloads are shorter than their codes say: the stream is damaged")
+    if at != words.size or state[2] != extra:
+        raise ValueError("the payloads are longer than their codes say: the stream is damaged")
     out[whole:] = rest[: count - whole]
     return out.reshape(shape)
 

@@ -201,7 +201,7 @@ def join(_typing, words, _index, _detail, magnitude):
 def restore(
     _typing, magnitude, _holes, ring, _row, _plane, _both, _previous, _place, _step, out, _index
 ):
-    """The inverse of `split`: fills the ring, puts q·step to out[index:], returns the last residual.
+    """The inverse of `split`: q to ring[place:], q·step to out[index:]; returns the last residual.
 
     Sums inside a block have the numbers' type: 16 bits are enough for 32 differences of 8 bits.
     """

@@ -116,9 +116,8 @@ def encode(x, bits, raw, count, bases, codes, words, at, r, s, tolerance, fill, 
                     base = previous = q[lanes.first_clear(holes)]
                 carried = previous
                 for i in range(BLOCK):
-                    if (holes >> np.uint32(i)) & 1:
-                        q[i] = carried
-                    carried = q[i]
+                    carried = carried if (holes >> np.uint32(i)) & 1 else q[i]
+                    q[i] = carried
                 if mask != 0:
                     words[at] = mask
                     at += 1

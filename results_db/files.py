@@ -1,0 +1,63 @@
+"""Where the ledger of one home keeps its files."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class LedgerFiles:
+    """The paths under one `$SZ_MCP_HOME`."""
+
+    home: Path
+
+    @property
+    def journal(self) -> Path:
+        """Segments that some process may still be writing."""
+        return self.home / "journal"
+
+    @property
+    def archive(self) -> Path:
+        """Drained segments of ended processes, kept until the database is checkpointed."""
+        return self.home / "archive"
+
+    @property
+    def blobs(self) -> Path:
+        """Sources by hash, and kernel records."""
+        return self.home / "blobs"
+
+    @property
+    def database(self) -> Path:
+        """The database that drains write."""
+        return self.home / "ledger.duckdb"
+
+    @property
+    def write_ahead_log(self) -> Path:
+        """DuckDB's own log beside the database; absent after a checkpoint."""
+        return self.home / "ledger.duckdb.wal"
+
+    @property
+    def snapshot(self) -> Path:
+        """The copy that people and queries read."""
+        return self.home / "ledger-read.duckdb"
+
+    @property
+    def drain_lock(self) -> Path:
+        """Whoever holds it exclusively is the drainer."""
+        return self.home / "drain.lock"
+
+    def make(self) -> None:
+        """Create the folders."""
+        for folder in (self.journal, self.archive, self.blobs):
+            folder.mkdir(parents=True, exist_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names created in or moved to `folder` survive a power loss."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

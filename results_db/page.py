@@ -1,0 +1,72 @@
+"""The page about the schema, made from the schema's own comments: docs/ledger.md and a resource.
+
+python -m results_db.page > docs/ledger.md
+"""
+
+from __future__ import annotations
+
+import sys
+
+import duckdb
+
+from results_db import schema
+
+_INTRO = """\
+# The ledger
+
+Every MCP call, submission, build, run, verdict and profile is a row of a DuckDB database in the
+server's home (`$SZ_MCP_HOME`, else the platform's data folder). Read it with
+`sz-mcp sql "SELECT …"`, with the tool `query_results`, or with DuckDB itself:
+
+```python
+import duckdb
+duckdb.connect("ledger-read.duckdb", read_only=True).sql("SELECT * FROM leaderboard")
+```
+
+Open `ledger-read.duckdb`: it is a copy that is replaced whole after every drain, so reading it
+holds up nobody, and what you opened stays as it was. While `ledger.duckdb` is open elsewhere,
+servers keep journalling and put nothing into it.
+
+| file or folder | what it is |
+|---|---|
+| `journal/` | one append-only file per server process; rows are acknowledged once on disk here |
+| `archive/` | drained files of ended processes, kept until the database was checkpointed |
+| `ledger.duckdb` | the database that drains write, rows and progress in one transaction |
+| `ledger-read.duckdb` | the copy to read |
+| `blobs/` | sources of submissions by hash, and which kernel has which |
+
+`flock` must work on the home: use a local disk. Times are UTC. GB/s are 10⁹ bytes of original data
+per second. A query gives NaN and infinities as null; plain DuckDB shows them.
+"""
+
+
+def render() -> str:
+    """The page, in Markdown."""
+    with duckdb.connect(":memory:") as connection:
+        schema.upgrade(connection, schema.packaged())
+        views = connection.execute(
+            "SELECT view_name, comment FROM duckdb_views() WHERE NOT internal ORDER BY view_name"
+        ).fetchall()
+        tables = connection.execute(
+            "SELECT table_name, comment FROM duckdb_tables() ORDER BY table_oid"
+        ).fetchall()
+        sections = [_INTRO, f"Schema version {schema.VERSION}.\n", "## Views\n"]
+        sections += [_section(connection, name, comment) for name, comment in views]
+        sections.append("## Tables\n")
+        sections += [_section(connection, name, comment) for name, comment in tables]
+    return "\n".join(sections)
+
+
+def _section(connection: duckdb.DuckDBPyConnection, name: str, comment: str) -> str:
+    columns = connection.execute(
+        "SELECT column_name, data_type, comment FROM duckdb_columns()"
+        " WHERE table_name = ? ORDER BY column_index",
+        [name],
+    ).fetchall()
+    lines = [f"### {name}\n", f"{comment}.\n", "| column | type | |", "|---|---|---|"]
+    lines += [f"| `{column}` | {kind} | {text} |" for column, kind, text in columns]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render())

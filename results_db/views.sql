@@ -1,0 +1,230 @@
+-- The views of the ledger, re-created whenever the schema changes. A column without a comment here
+-- has the comment of the table column of the same name (schema.py copies it).
+
+CREATE OR REPLACE VIEW runs AS
+SELECT
+  run_id, s.call_id, coalesce(f.kernel_id, s.kernel_id) AS kernel_id,
+  coalesce(f.tool, s.tool) AS tool, s.agent, s.session, s.field, s.mode, s.bound,
+  CASE
+    WHEN f.run_id IS NOT NULL THEN f.status
+    WHEN j.closed IS FALSE THEN 'running'
+    ELSE 'aborted'
+  END AS status,
+  f.* EXCLUDE (run_id, kernel_id, tool, status, id, recorded_at, host, writer, segment, extra),
+  s.recorded_at AS started_at, f.recorded_at AS finished_at,
+  coalesce(f.host, s.host) AS host, coalesce(f.writer, s.writer) AS writer
+FROM runs_started s
+FULL JOIN runs_finished f USING (run_id)
+LEFT JOIN journal_segments j ON j.segment = s.segment;
+COMMENT ON VIEW runs IS 'Runs of every tool: begun, and what came of them';
+COMMENT ON COLUMN runs.status IS
+  'As finished; aborted if its process ended before that, running if it has not ended';
+COMMENT ON COLUMN runs.started_at IS 'When it began (UTC)';
+COMMENT ON COLUMN runs.finished_at IS 'When it ended (UTC); NULL if it did not';
+
+CREATE OR REPLACE VIEW samples AS
+SELECT
+  run_id, kernel_id, sample.direction, sample.repetition, sample.seconds, sample.child_seconds,
+  sample.batch, sample.nbytes, sample.wait_seconds, sample.disturbed,
+  sample.nbytes / nullif(sample.seconds, 0) / 1e9 AS gbps
+FROM (SELECT run_id, kernel_id, unnest(samples) AS sample FROM runs_finished);
+COMMENT ON VIEW samples IS 'Every timed request of every run';
+COMMENT ON COLUMN samples.direction IS 'compress, decompress or run';
+COMMENT ON COLUMN samples.repetition IS 'Number of the repetition';
+COMMENT ON COLUMN samples.seconds IS 'By the server''s clock, over the whole batch';
+COMMENT ON COLUMN samples.child_seconds IS 'By the child''s clock: reported, never ranked';
+COMMENT ON COLUMN samples.batch IS 'Distinct inputs in the request';
+COMMENT ON COLUMN samples.nbytes IS 'Original bytes in the request';
+COMMENT ON COLUMN samples.wait_seconds IS 'Run-queue wait of child and parent during the request';
+COMMENT ON COLUMN samples.disturbed IS 'Whether other work disturbed it';
+COMMENT ON COLUMN samples.gbps IS 'nbytes / seconds / 1e9';
+
+CREATE OR REPLACE VIEW scored_runs AS
+WITH
+  suite AS (
+    SELECT DISTINCT v.kernel_id, s.mode, s.bound
+    FROM verdicts v JOIN runs_started s USING (run_id)
+    WHERE v.holds AND s.field = 'suite'
+  ),
+  broken AS (
+    SELECT DISTINCT s.kernel_id, s.mode, s.bound
+    FROM runs_started s
+    LEFT JOIN verdicts v USING (run_id)
+    LEFT JOIN runs_finished f USING (run_id)
+    WHERE (NOT v.holds AND v.violations > 0) OR (f.execution IS NOT NULL AND f.violations > 0)
+  ),
+  scored AS (
+    SELECT
+      k.task, k.target, r.execution, r.host, r.threads, r.field, r.mode, r.bound,
+      k.agent, k.session, r.kernel_id, r.run_id, r.call_id, r.status,
+      CASE
+        WHEN r.execution <> 'hardware' THEN NULL
+        WHEN k.task = 'sz-open' THEN r.transfer_bits
+        WHEN r.both_ways_gbps IS NOT NULL THEN r.both_ways_gbps
+        ELSE r.run_gbps
+      END AS score,
+      CASE WHEN k.task = 'sz-open' THEN 'bits' ELSE 'GB/s' END AS score_unit,
+      r.ratio, r.compress_gbps, r.decompress_gbps, r.run_gbps, r.max_abs_error, r.abs_bound,
+      r.worst_over_bound, r.repetitions, r.within_size_rule, r.finished_at AS measured_at
+    FROM runs r JOIN kernels k USING (kernel_id)
+    WHERE r.execution IS NOT NULL
+  )
+SELECT
+  scored.*,
+  CASE
+    WHEN status <> 'timed' THEN 'its status is ' || status || ', not timed'
+    WHEN broken.kernel_id IS NOT NULL THEN 'the kernel broke its bound at this mode and bound'
+    WHEN suite.kernel_id IS NULL THEN 'no suite verdict that holds at this mode and bound'
+    WHEN task NOT IN ('szp', 'szx') THEN NULL
+    WHEN within_size_rule IS NULL THEN 'the size of the golden stream is not known'
+    WHEN NOT within_size_rule THEN 'its stream is larger than 1.02 x golden + 64 bytes'
+  END AS ineligible_because
+FROM scored
+LEFT JOIN suite USING (kernel_id, mode, bound)
+LEFT JOIN broken USING (kernel_id, mode, bound);
+COMMENT ON VIEW scored_runs IS 'Measured runs with their score, and why one is not ranked';
+COMMENT ON COLUMN scored_runs.score IS
+  'transfer_bits in sz-open, both_ways_gbps in fixed formats, run_gbps in stages; higher is better';
+COMMENT ON COLUMN scored_runs.score_unit IS 'bits (log2 of a speed-up) or GB/s';
+COMMENT ON COLUMN scored_runs.measured_at IS 'When the run ended (UTC)';
+COMMENT ON COLUMN scored_runs.ineligible_because IS 'NULL if the run may be ranked';
+
+CREATE OR REPLACE VIEW best_runs AS
+SELECT * EXCLUDE (ineligible_because)
+FROM scored_runs
+WHERE ineligible_because IS NULL AND score IS NOT NULL
+QUALIFY row_number() OVER (
+  PARTITION BY kernel_id, execution, host, threads, field, mode, bound
+  ORDER BY score DESC, measured_at, run_id) = 1;
+COMMENT ON VIEW best_runs IS 'Best eligible run of every kernel under the same conditions';
+
+CREATE OR REPLACE VIEW leaderboard AS
+SELECT
+  rank() OVER (
+    PARTITION BY task, target, execution, host, threads, field, mode, bound ORDER BY score DESC
+  ) AS rank,
+  task, target, execution, host, threads, field, mode, bound, agent, kernel_id, score, score_unit,
+  ratio, compress_gbps, decompress_gbps, run_gbps, max_abs_error, abs_bound, worst_over_bound,
+  repetitions, measured_at, run_id
+FROM (
+  FROM best_runs
+  QUALIFY row_number() OVER (
+    PARTITION BY task, target, execution, host, threads, field, mode, bound, agent
+    ORDER BY score DESC, measured_at, run_id) = 1)
+ORDER BY task, target, execution, host, threads, field, mode, bound, rank, agent;
+COMMENT ON VIEW leaderboard IS
+  'Best eligible run of every agent, ranked among runs under the same conditions only';
+COMMENT ON COLUMN leaderboard.rank IS
+  '1 is best, within task, target, execution, host, threads, field, mode and bound';
+
+CREATE OR REPLACE VIEW ladder AS
+WITH
+  rungs AS (
+    SELECT ['received', 'parsed', 'compiled', 'loads', 'terminates', 'roundtrips', 'bound_ok',
+      'timed'] AS names
+  ),
+  events AS (
+    SELECT kernel_id, 'received' AS status, NULL AS stage FROM kernels
+    UNION ALL SELECT kernel_id, status, stage FROM builds
+    UNION ALL SELECT kernel_id, status, stage FROM runs_finished
+  ),
+  reached AS (
+    SELECT
+      kernel_id,
+      max(coalesce(
+        nullif(list_position(names, status), 0),
+        nullif(list_position(names, stage), 0) - 1)) AS rung_number
+    FROM events, rungs
+    GROUP BY kernel_id
+  )
+SELECT
+  kernel_id, task, target, agent, session, names[rung_number] AS rung, rung_number,
+  names[rung_number + 1] AS stage, recorded_at AS received_at
+FROM kernels JOIN reached USING (kernel_id), rungs;
+COMMENT ON VIEW ladder IS 'How far every kernel got: the highest rung over its builds and runs';
+COMMENT ON COLUMN ladder.rung IS 'Highest rung that was reached';
+COMMENT ON COLUMN ladder.rung_number IS '1 (received) to 8 (timed)';
+COMMENT ON COLUMN ladder.stage IS 'First rung that was not reached; NULL at the top';
+COMMENT ON COLUMN ladder.received_at IS 'When the submission arrived (UTC)';
+
+CREATE OR REPLACE VIEW budget_curve AS
+SELECT
+  r.agent, r.session, r.task, r.target, r.execution, r.host, r.threads, r.field, r.mode, r.bound,
+  c.attempt, r.kernel_id, r.run_id,
+  CASE WHEN r.ineligible_because IS NULL THEN r.score END AS score,
+  max(CASE WHEN r.ineligible_because IS NULL THEN r.score END) OVER (
+    PARTITION BY r.agent, r.session, r.task, r.target, r.execution, r.host, r.threads, r.field,
+      r.mode, r.bound
+    ORDER BY c.attempt, r.measured_at, r.run_id ROWS UNBOUNDED PRECEDING) AS best_score,
+  r.score_unit, r.measured_at
+FROM scored_runs r JOIN calls c USING (call_id)
+WHERE c.attempt IS NOT NULL;
+COMMENT ON VIEW budget_curve IS
+  'Best score so far against attempts spent, per session; attempts without a run have no row';
+COMMENT ON COLUMN budget_curve.score IS 'Score of this run; NULL if it may not be ranked';
+COMMENT ON COLUMN budget_curve.best_score IS 'Best eligible score up to this attempt';
+
+CREATE OR REPLACE VIEW rate_distortion AS
+SELECT
+  k.task, k.target, k.agent, r.kernel_id, r.field, r.mode, r.bound, r.abs_bound, r.ratio,
+  r.bit_rate, r.psnr, r.max_abs_error, r.worst_over_bound, r.run_id, r.finished_at AS measured_at
+FROM runs r JOIN kernels k USING (kernel_id)
+WHERE r.bit_rate IS NOT NULL AND r.violations = 0
+QUALIFY row_number() OVER (
+  PARTITION BY r.kernel_id, r.field, r.mode, r.bound ORDER BY r.finished_at DESC, r.run_id) = 1;
+COMMENT ON VIEW rate_distortion IS
+  'Size against error of every kernel, field and bound: its latest run without a violation';
+COMMENT ON COLUMN rate_distortion.measured_at IS 'When the run ended (UTC)';
+
+CREATE OR REPLACE VIEW failure_modes AS
+SELECT
+  k.task, k.target, k.agent, e.tool, e.status, e.stage, e.failure_kind,
+  count(*) AS failures, count(DISTINCT e.kernel_id) AS kernels,
+  arg_max(e.failure_message, e.failed_at) AS latest_message, max(e.failed_at) AS latest_at
+FROM (
+  SELECT kernel_id, 'compile_kernel' AS tool, status, stage, failure_kind, failure_message,
+    recorded_at AS failed_at
+  FROM builds WHERE failure_kind IS NOT NULL
+  UNION ALL
+  SELECT kernel_id, tool, status, stage, coalesce(failure_kind, 'aborted'), failure_message,
+    coalesce(finished_at, started_at)
+  FROM runs WHERE failure_kind IS NOT NULL OR status = 'aborted') e
+JOIN kernels k USING (kernel_id)
+GROUP BY ALL
+ORDER BY failures DESC;
+COMMENT ON VIEW failure_modes IS 'What stops kernels, and how often';
+COMMENT ON COLUMN failure_modes.failures IS 'Builds and runs that ended so';
+COMMENT ON COLUMN failure_modes.kernels IS 'Kernels among them';
+COMMENT ON COLUMN failure_modes.latest_message IS 'Message of the latest of them';
+COMMENT ON COLUMN failure_modes.latest_at IS 'When that was (UTC)';
+
+CREATE OR REPLACE VIEW pass_at_k AS
+WITH
+  verified AS (
+    SELECT DISTINCT v.kernel_id FROM verdicts v JOIN runs_started s USING (run_id)
+    WHERE v.holds AND s.field = 'suite'
+  ),
+  attempts AS (
+    SELECT k.task, k.target, k.agent, k.session, bool_or(v.kernel_id IS NOT NULL) AS passed
+    FROM kernels k LEFT JOIN verified v USING (kernel_id)
+    GROUP BY ALL
+  ),
+  counted AS (
+    SELECT task, target, agent, count(*) AS sessions, count(*) FILTER (passed) AS passed
+    FROM attempts GROUP BY ALL
+  )
+SELECT
+  task, target, agent, sessions, passed, k,
+  CASE
+    WHEN sessions - passed < k THEN 1.0
+    ELSE 1.0 - coalesce(list_product(
+      [1.0 - k / i FOR i IN range(sessions - passed + 1, sessions + 1)]), 1.0)
+  END::DOUBLE AS probability
+FROM (SELECT *, unnest([1, 2, 3, 5, 10]) AS k FROM counted)
+WHERE k <= sessions;
+COMMENT ON VIEW pass_at_k IS
+  'Chance that at least one of k sessions yields a kernel that holds on the suite (unbiased)';
+COMMENT ON COLUMN pass_at_k.sessions IS 'Independent sessions that sent at least one kernel';
+COMMENT ON COLUMN pass_at_k.passed IS 'Sessions in which some kernel held on the whole suite';
+COMMENT ON COLUMN pass_at_k.k IS 'Sessions drawn';
+COMMENT ON COLUMN pass_at_k.probability IS '1 - C(sessions - passed, k) / C(sessions, k)';

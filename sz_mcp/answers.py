@@ -1,0 +1,353 @@
+"""From the records of the data line to what an agent is told.
+
+A record, its guidance and a view (feedback level, how much detail) flow in; a `Reply` model flows
+out. What a level hides is hidden here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
+
+from kernels.records import (
+    Build,
+    CaseResult,
+    Counterexample,
+    Diagnostic,
+    Failure,
+    Guidance,
+    Kernel,
+    Metric,
+    Point,
+    Profile,
+    RunResult,
+    Sample,
+    Status,
+    Verdict,
+)
+from results_db.summary import Speed, summarise
+from sz_mcp.replies import (
+    CaseReply,
+    CompileReply,
+    CounterexampleReply,
+    DiagnosticReply,
+    GuidanceReply,
+    KernelReply,
+    MetricReply,
+    PointReply,
+    ProfileReply,
+    QueryReply,
+    RunReply,
+    SampleReply,
+    VerifyReply,
+)
+from sz_mcp.settings import FeedbackLevel
+
+if TYPE_CHECKING:
+    from results_db.queries import QueryResult
+
+OUTPUT_TAIL = 1500
+"""Characters of a kernel's own output in a concise reply."""
+
+
+@dataclass(frozen=True)
+class View:
+    """How much a caller is shown."""
+
+    feedback: FeedbackLevel = "suggest"
+    detailed: bool = False
+
+
+class Told(TypedDict):
+    """The fields of a `KernelReply` that feedback levels govern."""
+
+    message: str
+    diagnostics: list[DiagnosticReply]
+    guidance: list[GuidanceReply]
+    output: str
+    next: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One run as it was asked for."""
+
+    tool: str
+    """verify_bounds | run_compress | profile"""
+    run_id: str
+    kernel_id: str
+    field: str
+    mode: str
+    bound: float
+    repeats: int = 7
+    threads: int = 1
+
+
+class _AskedFields(TypedDict):
+    run_id: str
+    kernel_id: str
+    field: str
+    mode: str
+    bound: float
+
+
+def compile_reply(
+    kernel: Kernel, build: Build, guidance: Sequence[Guidance], view: View, attempt: int | None
+) -> CompileReply:
+    """Reply of compile_kernel for a finished build."""
+    kernel_id, submission = kernel.kernel_id, kernel.submission
+    step = _again(kernel_id) if build.failure else f'verify_bounds(kernel_id="{kernel_id}")'
+    return CompileReply(
+        status=build.status,
+        stage=build.stage,
+        kernel_id=kernel_id,
+        resources=[
+            f"sz-mcp://kernels/{kernel_id}",
+            f"sz-mcp://tasks/{submission.task}",
+            f"sz-mcp://targets/{submission.target}",
+        ],
+        seconds=finite(build.seconds),
+        attempt=attempt,
+        content_hash=submission.content_hash,
+        metrics=metrics_reply(build.metrics) if view.detailed else [],
+        **_told(view, build.failure, build.diagnostics, guidance, step),
+    )
+
+
+def verify_reply(
+    asked: Asked, verdict: Verdict, guidance: Sequence[Guidance], view: View
+) -> VerifyReply:
+    """Reply of verify_bounds for a finished verdict."""
+    step = _again(asked.kernel_id)
+    if verdict.holds:
+        field = '"…"' if asked.field == "suite" else f'"{asked.field}"'
+        step = f'run_compress(kernel_id="{asked.kernel_id}", field={field}{_at(asked)})'
+    told = view.feedback != "none"
+    shown, worst = (verdict.counterexample, verdict.worst) if told else (None, None)
+    cases = [case for case in verdict.cases if view.detailed or _failed(case)] if told else []
+    return VerifyReply(
+        status=verdict.status,
+        stage=verdict.stage,
+        **_asked(asked),
+        # A kernel that never returned has no error, and the record's zeros would say it has none.
+        abs_bound=finite(verdict.abs_bound) if verdict.checked_values else None,
+        holds=verdict.holds,
+        checked_values=verdict.checked_values,
+        violations=verdict.violations,
+        max_abs_error=finite(verdict.max_abs_error) if verdict.checked_values else None,
+        worst=_point(worst) if worst else None,
+        counterexample=_counterexample(shown) if shown else None,
+        cases=[_case(case) for case in cases],
+        **_told(view, verdict.failure, (), guidance, step),
+    )
+
+
+def run_reply(
+    asked: Asked, result: RunResult, guidance: Sequence[Guidance], view: View
+) -> RunReply:
+    """Reply of run_compress for a finished run."""
+    summary, checked = summarise(result), result.comparison
+    step = _again(asked.kernel_id)
+    if result.failure is None:
+        where = f'"{asked.kernel_id}", field="{asked.field}"'
+        step = f"profile(kernel_id={where}{_at(asked)})"
+    return RunReply(
+        status=result.status,
+        stage=result.stage,
+        **_asked(asked),
+        abs_bound=finite(result.bound.absolute) if checked else None,
+        execution=result.execution,
+        ratio=finite(summary.ratio),
+        bit_rate=finite(summary.bit_rate),
+        compress_gbps=_median(summary.compress),
+        decompress_gbps=_median(summary.decompress),
+        run_gbps=_median(summary.run),
+        max_abs_error=finite(checked.max_abs_error) if checked else None,
+        psnr=finite(summary.psnr),
+        lossless=checked.max_abs_error == 0 if checked else None,
+        raw_bytes=result.raw_bytes,
+        stream_bytes=result.stream_bytes,
+        golden_bytes=result.golden_bytes,
+        within_size_rule=summary.within_size_rule,
+        threads=result.threads,
+        cache_state=result.cache_state,
+        null_round_trip_s=finite(result.null_round_trip_s),
+        samples=[_sample(sample) for sample in result.samples],
+        metrics=metrics_reply(result.metrics) if view.detailed else [],
+        **_told(view, result.failure, (), guidance, step),
+    )
+
+
+def profile_reply(
+    asked: Asked, profile: Profile, guidance: Sequence[Guidance], view: View
+) -> ProfileReply:
+    """Reply of profile for a finished profile."""
+    every = tuple(dict.fromkeys((*profile.guidance, *guidance)))
+    return ProfileReply(
+        status=profile.status,
+        stage=profile.stage,
+        **_asked(asked),
+        abs_bound=None if profile.failure else finite(profile.bound.absolute),
+        metrics=metrics_reply(profile.metrics),
+        bottleneck=profile.bottleneck,
+        picture=picture_uri(asked.run_id) if profile.picture else None,
+        **_told(view, profile.failure, (), every, _again(asked.kernel_id)),
+    )
+
+
+def running_reply(kernel_id: str, run_id: str, fraction: float, message: str) -> KernelReply:
+    """Reply of any tool about a job that goes on after the tool had to answer."""
+    return KernelReply(
+        status=Status.RUNNING,
+        kernel_id=kernel_id,
+        run_id=run_id,
+        message=message,
+        progress=fraction,
+        next=f'get_result(run_id="{run_id}")',
+    )
+
+
+def query_reply(result: QueryResult) -> QueryReply:
+    """Reply of query_results."""
+    return QueryReply(
+        columns=list(result.columns),
+        rows=[list(row) for row in result.rows],
+        truncated=result.truncated,
+        as_of=result.as_of.isoformat(timespec="milliseconds"),
+    )
+
+
+def picture_uri(run_id: str) -> str:
+    """Where the picture of a profile can be read."""
+    return f"sz-mcp://runs/{run_id}/profile.png"
+
+
+def metrics_reply(metrics: Iterable[Metric]) -> list[MetricReply]:
+    """Metrics as a reply has them."""
+    return [
+        MetricReply(name=m.name, value=finite(m.value), unit=m.unit, provenance=m.provenance)
+        for m in metrics
+    ]
+
+
+def finite(value: float | None) -> float | None:
+    """The number, or None where JSON has none for it."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _asked(asked: Asked) -> _AskedFields:
+    return _AskedFields(
+        run_id=asked.run_id,
+        kernel_id=asked.kernel_id,
+        field=asked.field,
+        mode=asked.mode,
+        bound=asked.bound,
+    )
+
+
+def _told(
+    view: View,
+    failure: Failure | None,
+    diagnostics: Sequence[Diagnostic],
+    guidance: Sequence[Guidance],
+    step: str,
+) -> Told:
+    """What the caller's feedback level lets it see of a failure or a measurement."""
+    if view.feedback == "none":
+        return Told(message="", diagnostics=[], guidance=[], output="", next="")
+    messages = dict.fromkeys((*diagnostics, *(failure.diagnostics if failure else ())))
+    output = failure.output if failure else ""
+    return Told(
+        message=failure.message if failure else "",
+        diagnostics=[_diagnostic(one) for one in messages],
+        guidance=[] if view.feedback == "raw" else [_guidance(one, view) for one in guidance],
+        output=output if view.detailed else output[-OUTPUT_TAIL:],
+        next=step,
+    )
+
+
+def _again(kernel_id: str) -> str:
+    return f'compile_kernel(…, parent="{kernel_id}") with a better version'
+
+
+def _at(asked: Asked) -> str:
+    """The arguments that differ from a tool's defaults."""
+    mode = "" if asked.mode == "rel" else f', mode="{asked.mode}"'
+    return mode + ("" if asked.bound == 1e-3 else f", bound={asked.bound:g}")
+
+
+def _guidance(guidance: Guidance, view: View) -> GuidanceReply:
+    return GuidanceReply(
+        rule=guidance.rule,
+        explanation=guidance.explanation,
+        suggestion=guidance.suggestion if view.feedback == "suggest" else "",
+    )
+
+
+def _diagnostic(diagnostic: Diagnostic) -> DiagnosticReply:
+    return DiagnosticReply(
+        severity=diagnostic.severity,
+        message=diagnostic.message,
+        file=diagnostic.file,
+        line=diagnostic.line,
+        column=diagnostic.column,
+        source=diagnostic.source,
+    )
+
+
+def _point(point: Point) -> PointReply:
+    return PointReply(
+        flat=point.flat,
+        index=list(point.index),
+        original=point.original,
+        decoded=point.decoded,
+        error=point.error,
+    )
+
+
+def _counterexample(shown: Counterexample) -> CounterexampleReply:
+    return CounterexampleReply(
+        case=shown.case,
+        shape=list(shown.shape),
+        dtype=shown.dtype,
+        abs_bound=shown.abs_bound,
+        start=shown.start,
+        values=list(shown.values),
+        decoded=list(shown.decoded),
+        point=_point(shown.point),
+    )
+
+
+def _failed(case: CaseResult) -> bool:
+    return case.failure is not None or case.violations > 0
+
+
+def _case(case: CaseResult) -> CaseReply:
+    return CaseReply(
+        case=case.case,
+        core=case.core,
+        status=case.status,
+        checked=case.checked,
+        violations=case.violations,
+        max_abs_error=finite(case.max_abs_error),
+        abs_bound=case.abs_bound,
+        ratio=finite(case.ratio),
+        message=case.failure.message if case.failure else "",
+    )
+
+
+def _sample(sample: Sample) -> SampleReply:
+    return SampleReply(
+        direction=sample.direction,
+        repetition=sample.repetition,
+        seconds=sample.seconds,
+        batch=sample.batch,
+        gbps=sample.nbytes / sample.seconds / 1e9 if sample.seconds > 0 else None,
+        disturbed=sample.disturbed,
+    )
+
+
+def _median(speed: Speed | None) -> float | None:
+    return finite(speed.median) if speed else None

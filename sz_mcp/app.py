@@ -1,0 +1,154 @@
+"""One server process: its settings, ledger, sessions, jobs, and the engine built in the background.
+
+The protocol handshake needs none of numba, DuckDB or Matplotlib, so they are imported in a thread
+while it goes on; a call that needs the engine waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from kernels.records import Kernel
+from results_db.blobs import BlobStore
+from results_db.errors import BlobError
+from results_db.ledger import Ledger
+from sz_mcp.arguments import Known
+from sz_mcp.calls import CallLog, Sessions
+from sz_mcp.jobs import Jobs
+from sz_mcp.settings import Settings
+from sz_mcp.tokens import Token
+from sz_mcp.upkeep import Upkeep
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sz_mcp.engine import Engine, Outcome
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+ENGINE = "sz_mcp.engine"
+LATER = ("sz_mcp.pictures", "results_db.queries", "results_db.drain")
+"""Slow imports that are made once the engine is up, so that no call waits for them."""
+KEPT_KERNELS = 256
+CLOSE_S = 3.0
+"""How long cancelled work may take to end when the server does."""
+
+
+class App:
+    """Everything the tools share. Made and closed by whoever serves; thread-safe."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        transport: str,
+        open_engine: Callable[[App], Engine] | None = None,
+        tokens: Mapping[str, Token] | None = None,
+    ) -> None:
+        """`transport` is stdio, http or eval; `open_engine` replaces the real engine."""
+        self.settings = settings
+        self.ledger = Ledger(settings.home, writer=transport)
+        self.sessions = Sessions(settings, transport, tokens)
+        self._blobs = BlobStore(settings.home)
+        self._kernels: OrderedDict[str, Kernel] = OrderedDict()
+        self._kernels_lock = threading.Lock()
+        self._workers = ThreadPoolExecutor(settings.workers, "evaluate")
+        self._writer = ThreadPoolExecutor(1, "journal")
+        self.jobs: Jobs[Outcome] = Jobs(self._workers, settings.kept_results)
+        self._upkeep = Upkeep(
+            settings.home, settings.budgets.drain_s, lambda: bool(self.jobs.running())
+        )
+        self.call_log = CallLog(self.sessions, self.ledger, self._writer, self._upkeep.note)
+        self._loader = ThreadPoolExecutor(1, "load")
+        self._engine: Future[Engine] = self._loader.submit(open_engine or _open_engine, self)
+        self._known: Known | None = None
+
+    def start(self) -> None:
+        """Begin the slow imports and the drains; a test may do without."""
+        for module in LATER:
+            self._loader.submit(importlib.import_module, module)
+        self._upkeep.start()
+
+    def engine(self) -> Engine:
+        """The engine; blocks until it is built. For threads."""
+        return self._engine.result()
+
+    async def ready(self) -> Engine:
+        """The engine, once it is built. For the event loop."""
+        if not self._engine.done():
+            await asyncio.shield(asyncio.wrap_future(self._engine))
+        return self._engine.result()
+
+    async def known(self) -> Known:
+        """The names that calls may use, once the engine is built."""
+        if self._known is None:
+            engine = await self.ready()
+            self._known = Known(
+                tasks=tuple(engine.tasks),
+                targets=tuple(engine.targets),
+                fields=tuple(engine.fields),
+                has_kernel=lambda kernel_id: self.kernel(kernel_id) is not None,
+                has_run=lambda run_id: self.jobs.find(run_id) is not None,
+                roots=self.settings.roots,
+                limits=self.settings.limits,
+                cores=os.cpu_count() or 1,
+            )
+        return self._known
+
+    def receive(self, kernel: Kernel, call_id: str) -> None:
+        """Store a submission and its row; it is on disk when this returns."""
+        self.ledger.kernel(kernel, call_id)
+        self._remember(kernel)
+
+    def kernel(self, kernel_id: str) -> Kernel | None:
+        """A kernel that any server of this home received; None if none did."""
+        with self._kernels_lock:
+            if kernel_id in self._kernels:
+                self._kernels.move_to_end(kernel_id)
+                return self._kernels[kernel_id]
+        try:
+            kernel = self._blobs.get_kernel(kernel_id)
+        except BlobError:
+            return None
+        self._remember(kernel)
+        return kernel
+
+    async def write(self, event: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Record an event in the journal's thread; it is on disk when this returns."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._writer, lambda: event(*args, **kwargs))
+        # A drain waits until no job runs, so this also covers what a job will write in the end.
+        self._upkeep.note()
+
+    def close(self) -> None:
+        """Cancel what runs, kill the children, let go of the journal, drain it. Idempotent."""
+        running = self.jobs.running()
+        for job in running:
+            job.cancellation.cancel()
+        if self._engine.exception() is None:
+            self._engine.result().close()
+        self._loader.shutdown(wait=False, cancel_futures=True)
+        wait([job.future for job in running], CLOSE_S)
+        self._workers.shutdown(wait=False, cancel_futures=True)
+        self._writer.shutdown(wait=True)
+        self.ledger.close()
+        self._upkeep.close()
+
+    def _remember(self, kernel: Kernel) -> None:
+        with self._kernels_lock:
+            self._kernels[kernel.kernel_id] = kernel
+            self._kernels.move_to_end(kernel.kernel_id)
+            while len(self._kernels) > KEPT_KERNELS:
+                self._kernels.popitem(last=False)
+
+
+def _open_engine(app: App) -> Engine:
+    engine: Engine = importlib.import_module(ENGINE).open_engine(app.ledger, app.settings.home)
+    return engine

@@ -1,0 +1,233 @@
+"""Who is calling, and the row that each call leaves in the ledger.
+
+Every tool call, resource read and prompt passes through `CallLog`, whatever becomes of it: its row
+is on disk before the reply is sent. What a tool learns on the way (kernel, run, attempt) it notes
+on the `Call` that `current_call` returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any
+
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR
+from pydantic import ValidationError
+
+from results_db.errors import JournalError
+from results_db.ledger import Ledger
+from results_db.rows import CallRow, SessionRow
+from sz_mcp.settings import FeedbackLevel, Settings
+from sz_mcp.tokens import Token
+
+_LOGGED = frozenset({"tools/call", "resources/read", "prompts/get"})
+"""Methods that leave a row; anything but a tool is logged under the name of its method."""
+_ERROR_TEXT = 2000
+"""Characters of an error that its row keeps."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """One session of one agent, as far as this server can tell."""
+
+    session: str
+    agent: str
+    client: str
+    """Name and version the client gives of itself; never trusted as an identity."""
+    protocol: str
+    feedback: FeedbackLevel
+    model: str = ""
+    prompt_tier: str = ""
+
+
+@dataclass
+class Call:
+    """One call in progress; filled in on the way and then written as a row."""
+
+    caller: Caller
+    tool: str
+    arguments: Mapping[str, object]
+    call_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    started: float = field(default_factory=perf_counter)
+    kernel_id: str | None = None
+    run_id: str | None = None
+    attempt: int | None = None
+
+    def row(self, outcome: str, result: Mapping[str, Any], error: str | None) -> CallRow:
+        """What the ledger keeps of it."""
+        structured = result.get("structuredContent") or {}
+        return CallRow(
+            call_id=self.call_id,
+            tool=self.tool,
+            started_at=self.started_at,
+            duration_ms=(perf_counter() - self.started) * 1e3,
+            outcome=outcome,
+            arguments=self.arguments,
+            agent=self.caller.agent,
+            session=self.caller.session,
+            client=self.caller.client,
+            protocol=self.caller.protocol,
+            attempt=self.attempt,
+            status=structured.get("status"),
+            error=error[:_ERROR_TEXT] if error else None,
+            request_bytes=_size(self.arguments),
+            reply_bytes=_size(result),
+            kernel_id=self.kernel_id,
+            run_id=self.run_id,
+        )
+
+
+_CURRENT: ContextVar[Call] = ContextVar("sz_mcp_call")
+
+
+def current_call() -> Call:
+    """The call that the running task serves."""
+    return _CURRENT.get()
+
+
+class Sessions:
+    """The sessions of one server process, and how many attempts each has made. Thread-safe."""
+
+    def __init__(
+        self, settings: Settings, transport: str, tokens: Mapping[str, Token] | None = None
+    ) -> None:
+        self._settings = settings
+        self._transport = transport
+        self._tokens = tokens or {}
+        self._process = uuid.uuid4().hex
+        self._lock = threading.Lock()
+        self._attempts: Counter[str] = Counter()
+        self._seen: set[str] = set()
+
+    def caller(self, context: ServerRequestContext[Any, Any]) -> Caller:
+        """Who sent this request: the bearer token says so, else the agent the server was given."""
+        params = context.session.client_params
+        client = f"{params.client_info.name} {params.client_info.version}" if params else ""
+        access = get_access_token()
+        token = self._tokens.get(access.client_id) if access else None
+        if access is not None:
+            session = f"{self._process}-{access.client_id}"
+        elif self._transport == "http" and params:
+            session = f"{self._process}-{params.client_info.name}"
+        else:
+            session = self._process
+        return Caller(
+            session=session,
+            agent=token.agent if token else self._settings.agent,
+            client=client,
+            protocol=context.protocol_version,
+            feedback=(token.feedback if token else None) or self._settings.feedback,
+            model=token.model if token else "",
+            prompt_tier=token.prompt_tier if token else "",
+        )
+
+    def first_row(self, caller: Caller) -> SessionRow | None:
+        """The row of a session that was not seen before; None for one that was."""
+        with self._lock:
+            if caller.session in self._seen:
+                return None
+            self._seen.add(caller.session)
+        return SessionRow(
+            session=caller.session,
+            agent=caller.agent,
+            client=caller.client,
+            transport=self._transport,
+            protocol=caller.protocol,
+            model=caller.model,
+            prompt_tier=caller.prompt_tier,
+            feedback_level=caller.feedback,
+        )
+
+    def count_attempt(self, session: str) -> int:
+        """The number of this attempt within its session, from 1."""
+        with self._lock:
+            self._attempts[session] += 1
+            return self._attempts[session]
+
+
+class CallLog:
+    """Middleware: one ledger row per call, written before the reply leaves."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        ledger: Ledger,
+        writer: Executor,
+        written: Callable[[], None],
+    ) -> None:
+        """`written` is told of every row."""
+        self._sessions = sessions
+        self._ledger = ledger
+        self._writer = writer
+        self._written = written
+
+    async def __call__(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        """Serve one message; see the module."""
+        if ctx.method not in _LOGGED or ctx.request_id is None:
+            return await call_next(ctx)
+        call = _opened(self._sessions.caller(ctx), ctx.method, ctx.params or {})
+        token = _CURRENT.set(call)
+        try:
+            result = await call_next(ctx)
+        except asyncio.CancelledError:
+            # Nothing can be awaited any more; the writer's thread does it.
+            self._writer.submit(self._write, call, call.row("cancelled", {}, None))
+            raise
+        except (MCPError, ValidationError) as error:
+            await self._record(call, call.row("protocol_error", {}, str(error)))
+            raise
+        finally:
+            _CURRENT.reset(token)
+        told = result if isinstance(result, dict) else {}
+        failed = told.get("isError") is True
+        error_text = _first_text(told) if failed else None
+        await self._record(call, call.row("tool_error" if failed else "ok", told, error_text))
+        return result
+
+    async def _record(self, call: Call, row: CallRow) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.run_in_executor(self._writer, self._write, call, row)
+        except JournalError as error:
+            # What is not on disk must not be acknowledged.
+            raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
+
+    def _write(self, call: Call, row: CallRow) -> None:
+        session = self._sessions.first_row(call.caller)
+        if session is not None:
+            self._ledger.session(session)
+        self._ledger.call(row)
+        self._written()
+
+
+def _opened(caller: Caller, method: str, params: Mapping[str, Any]) -> Call:
+    arguments = params.get("arguments")
+    sent = dict(arguments) if isinstance(arguments, Mapping) else {}
+    if method == "tools/call":
+        return Call(caller=caller, tool=str(params.get("name")), arguments=sent)
+    what = {key: params[key] for key in ("uri", "name") if key in params}
+    return Call(caller=caller, tool=method, arguments={**what, **sent})
+
+
+def _size(value: object) -> int:
+    """Bytes of the JSON text of `value`."""
+    return len(json.dumps(value, separators=(",", ":"), default=str))
+
+
+def _first_text(result: Mapping[str, Any]) -> str:
+    return next((block["text"] for block in result.get("content", ()) if "text" in block), "")

@@ -1,0 +1,64 @@
+"""`sz-mcp sql`: one SELECT over the ledger, as a table, JSON or CSV."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from results_db.errors import LedgerError
+from results_db.queries import QueryResult, query
+from sz_mcp.errors import StepFailed
+
+
+def run(home: Path, statement: str, form: str, max_rows: int) -> None:
+    """Print the rows; `form` is table, json or csv.
+
+    Raises:
+        StepFailed: the statement can't be run; DuckDB says why.
+    """
+    try:
+        result = query(home, statement, max_rows)
+    except LedgerError as error:
+        raise StepFailed(str(error)) from error
+    match form:
+        case "json":
+            rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+            json.dump(rows, sys.stdout, indent=None if len(rows) > 100 else 1, allow_nan=False)
+            sys.stdout.write("\n")
+        case "csv":
+            writer = csv.writer(sys.stdout, lineterminator="\n")
+            writer.writerow(result.columns)
+            writer.writerows(result.rows)
+        case _:
+            _print_table(result)
+    if result.truncated:
+        sys.stderr.write(f"sz-mcp: only the first {max_rows} rows; see --max-rows\n")
+
+
+def _print_table(result: QueryResult) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for i, column in enumerate(result.columns):
+        numbers = all(isinstance(row[i], int | float) for row in result.rows if row[i] is not None)
+        table.add_column(column, justify="right" if numbers else "left", overflow="fold")
+    for row in result.rows:
+        table.add_row(*(_cell(value) for value in row))
+    console = Console()
+    console.print(table)
+    console.print(f"{len(result.rows)} rows, as of {result.as_of:%Y-%m-%d %H:%M:%S} UTC")
+
+
+def _cell(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case float():
+            return f"{value:.6g}"
+        case list() | dict():
+            return json.dumps(value)
+    return str(value)

@@ -1,0 +1,82 @@
+"""What `describe_arch` and the resources say of targets, tasks and fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kernels.records import FieldInfo
+from sz_mcp.answers import finite, metrics_reply
+from sz_mcp.replies import DescribeReply, FieldReply, TargetReply, TaskReply
+from toolchains.base import TargetInfo
+
+if TYPE_CHECKING:
+    from kernels.tasks.base import Task
+    from sz_mcp.engine import Engine
+
+
+def describe_all(engine: Engine, feedback: str) -> DescribeReply:
+    """Every target in brief, and every task and field."""
+    return DescribeReply(
+        targets=[_target(info) for info in engine.targets.values()],
+        tasks=_tasks(engine.tasks),
+        fields=_fields(engine.fields),
+        feedback=feedback,
+    )
+
+
+def describe_one(
+    engine: Engine, info: TargetInfo, feedback: str, *, detailed: bool
+) -> DescribeReply:
+    """One target in full; tasks and fields again if asked for detail."""
+    return DescribeReply(
+        target=info.target,
+        execution=info.execution,
+        available=info.available,
+        reason=info.reason,
+        limits=metrics_reply(info.limits),
+        peaks=metrics_reply(info.peaks),
+        contract=info.contract,
+        example=dict(info.example),
+        advice=list(info.advice),
+        tasks=_tasks(engine.tasks) if detailed else [],
+        fields=_fields(engine.fields) if detailed else [],
+        feedback=feedback,
+    )
+
+
+def _target(info: TargetInfo) -> TargetReply:
+    return TargetReply(
+        target=info.target,
+        execution=info.execution,
+        available=info.available,
+        reason=info.reason,
+        limits=metrics_reply(info.limits),
+    )
+
+
+def _tasks(tasks: Mapping[str, Task]) -> list[TaskReply]:
+    return [
+        TaskReply(
+            name=task.name,
+            summary=task.summary,
+            rung=task.rung,
+            signature=task.signature,
+            page=f"sz-mcp://tasks/{task.name}",
+        )
+        for task in sorted(tasks.values(), key=lambda task: task.rung)
+    ]
+
+
+def _fields(fields: Mapping[str, FieldInfo]) -> list[FieldReply]:
+    return [
+        FieldReply(
+            name=info.name,
+            shape=list(info.shape),
+            dtype=info.dtype,
+            unit=info.unit,
+            character=info.character,
+            fill_value=finite(info.fill_value),
+        )
+        for info in fields.values()
+    ]

@@ -1,0 +1,181 @@
+"""One evaluation, recorded: what the tools and `sz-mcp eval` share.
+
+A kernel and what is asked of it flow in; the pipeline evaluates, the ledger records, and the result
+flows out with its guidance. Methods block; they run in worker threads.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from kernels import fields
+from kernels.bounds import BoundError
+from kernels.records import Build, Failure, Guidance, Kernel, Profile, RunResult, Verdict
+from kernels.tasks import TASKS, Task
+from results_db.ledger import Ledger
+from sz_mcp.answers import Asked, View, compile_reply, profile_reply, run_reply, verify_reply
+from sz_mcp.errors import ArgumentProblems
+from sz_mcp.host import host_row
+from sz_mcp.jobs import Job
+from sz_mcp.pipeline import Pipeline, Request, Watch
+from sz_mcp.replies import KernelReply
+from toolchains.base import TargetInfo
+from toolchains.children.isolation import Layer
+from toolchains.feedback import guidance_for
+
+Guide = Callable[[Failure | None, str], tuple[Guidance, ...]]
+"""What a failure on a target means and what to do about it."""
+Draw = Callable[[Profile], bytes]
+"""A profile as a PNG."""
+
+
+class Evaluations(Protocol):
+    """The evaluation pipeline, as far as the server's edge uses it."""
+
+    def targets(self) -> tuple[TargetInfo, ...]:
+        """Every target, without peaks."""
+        ...
+
+    def describe(self, target: str) -> TargetInfo:
+        """Everything about one target."""
+        ...
+
+    def layers(self) -> tuple[Layer, ...]:
+        """What isolates a child on this machine."""
+        ...
+
+    def build(self, kernel: Kernel, watch: Watch) -> Build:
+        """Compile."""
+        ...
+
+    def verify(self, kernel: Kernel, request: Request, watch: Watch) -> Verdict:
+        """Check every element against the bound."""
+        ...
+
+    def run(self, kernel: Kernel, request: Request, watch: Watch) -> RunResult:
+        """Size, error and speed."""
+        ...
+
+    def profile(self, kernel: Kernel, request: Request, watch: Watch) -> Profile:
+        """Where the time goes."""
+        ...
+
+    def close(self) -> None:
+        """Kill every child."""
+        ...
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What an engine is made of; a test supplies its own."""
+
+    pipeline: Evaluations
+    guide: Guide
+    draw: Draw
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished evaluation: what it says depends on who reads it."""
+
+    reply: Callable[[View], KernelReply]
+    picture: bytes | None = None
+    """PNG."""
+
+
+class Engine:
+    """The pipeline with a ledger. Thread-safe."""
+
+    def __init__(self, parts: Parts, ledger: Ledger, home: Path) -> None:
+        self.pipeline = parts.pipeline
+        self.targets = {info.target: info for info in parts.pipeline.targets()}
+        self.tasks: Mapping[str, Task] = TASKS
+        self.fields = {name: fields.info(name) for name in fields.names()}
+        self._guide = parts.guide
+        self._draw = parts.draw
+        self._ledger = ledger
+        self._pictures = home / "pictures"
+
+    def compile(
+        self, kernel: Kernel, call_id: str, attempt: int | None, job: Job[Outcome]
+    ) -> Outcome:
+        """Build a received kernel."""
+        build = self.pipeline.build(kernel, Watch(job.cancellation, job.advance))
+        guidance = self._guide(build.failure, kernel.submission.target)
+        self._ledger.build(call_id, kernel.kernel_id, build, guidance)
+        return Outcome(lambda view: compile_reply(kernel, build, guidance, view, attempt))
+
+    def measure(self, asked: Asked, kernel: Kernel, job: Job[Outcome]) -> Outcome:
+        """Verify, run or profile, as `asked.tool` says; its start is already recorded.
+
+        Raises:
+            ArgumentProblems: no absolute bound follows from what was asked.
+        """
+        try:
+            return self._measure(asked, kernel, job)
+        except BoundError as error:
+            raise ArgumentProblems(f"bound: {error}") from error
+
+    def _measure(self, asked: Asked, kernel: Kernel, job: Job[Outcome]) -> Outcome:
+        watch = Watch(job.cancellation, job.advance)
+        request = Request(asked.field, asked.mode, asked.bound, asked.repeats, asked.threads)
+        match asked.tool:
+            case "verify_bounds":
+                verdict = self.pipeline.verify(kernel, request, watch)
+                guidance = self._finish(asked, kernel, verdict)
+                return Outcome(lambda view: verify_reply(asked, verdict, guidance, view))
+            case "run_compress":
+                run = self.pipeline.run(kernel, request, watch)
+                guidance = self._finish(asked, kernel, run)
+                return Outcome(lambda view: run_reply(asked, run, guidance, view))
+            case "profile":
+                profile = self._pictured(self.pipeline.profile(kernel, request, watch))
+                guidance = self._finish(asked, kernel, profile)
+                self._keep(asked.run_id, profile.picture)
+                return Outcome(
+                    lambda view: profile_reply(asked, profile, guidance, view), profile.picture
+                )
+        raise ValueError(f"{asked.tool} measures nothing")
+
+    def picture(self, run_id: str) -> bytes | None:
+        """The picture of a profile made by any server of this home."""
+        path = self._pictures / f"{run_id}.png"
+        return path.read_bytes() if path.is_file() else None
+
+    def close(self) -> None:
+        """Kill every child."""
+        self.pipeline.close()
+
+    def _finish(
+        self, asked: Asked, kernel: Kernel, result: Verdict | RunResult | Profile
+    ) -> tuple[Guidance, ...]:
+        guidance = self._guide(result.failure, kernel.submission.target)
+        self._ledger.run_finished(asked.run_id, asked.kernel_id, asked.tool, result, guidance)
+        return guidance
+
+    def _pictured(self, profile: Profile) -> Profile:
+        if profile.failure is not None or profile.picture is not None:
+            return profile
+        return replace(profile, picture=self._draw(profile))
+
+    def _keep(self, run_id: str, picture: bytes | None) -> None:
+        if picture is not None:
+            self._pictures.mkdir(parents=True, exist_ok=True)
+            (self._pictures / f"{run_id}.png").write_bytes(picture)
+
+
+def open_engine(ledger: Ledger, home: Path) -> Engine:
+    """The real one: children on this machine, which the ledger records first."""
+    pipeline = Pipeline()
+    ledger.host(host_row(pipeline.layers()))
+    return Engine(Parts(pipeline=pipeline, guide=guidance_for, draw=_draw), ledger, home)
+
+
+def _draw(profile: Profile) -> bytes:
+    """Matplotlib takes a second to import: not before something is drawn."""
+    drawn: bytes = importlib.import_module("sz_mcp.pictures").draw_profile(profile)
+    return drawn

@@ -1,0 +1,134 @@
+"""Evaluations in progress, and the last finished ones.
+
+A tool starts a job, follows it for as long as it may take to answer, and leaves it running if that
+was not enough; `get_result` finds it again by run_id. Work runs in the threads of an Executor, the
+waiting on the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from toolchains.base import Cancellation
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a job is."""
+
+    fraction: float
+    message: str
+
+
+QUEUED = Progress(0.0, "queued")
+
+
+class Job(Generic[T]):
+    """One evaluation: what it was asked for, how far it is, and in the end its result."""
+
+    future: Future[T]
+    """Set by `Jobs.start`."""
+
+    def __init__(self, run_id: str, tool: str, kernel_id: str) -> None:
+        self.run_id = run_id
+        self.tool = tool
+        self.kernel_id = kernel_id
+        self.cancellation = Cancellation()
+        self.progress = QUEUED
+        self._lock = threading.Lock()
+        self._listeners: list[Callable[[], None]] = []
+
+    def advance(self, fraction: float, message: str) -> None:
+        """Say how far it is; called from the thread that does the work."""
+        self.progress = Progress(min(max(fraction, 0.0), 1.0), message)
+        self.wake()
+
+    def listen(self, callback: Callable[[], None]) -> None:
+        """Call `callback`, from any thread, whenever there is news."""
+        with self._lock:
+            self._listeners.append(callback)
+
+    def unlisten(self, callback: Callable[[], None]) -> None:
+        """Stop calling `callback`."""
+        with self._lock:
+            self._listeners.remove(callback)
+
+    def wake(self) -> None:
+        """Tell the listeners that there is news."""
+        with self._lock:
+            for callback in self._listeners:
+                callback()
+
+
+class Jobs(Generic[T]):
+    """The jobs of one server; thread-safe."""
+
+    def __init__(self, executor: Executor, kept: int) -> None:
+        self._executor = executor
+        self._kept = kept
+        self._lock = threading.Lock()
+        self._jobs: OrderedDict[str, Job[T]] = OrderedDict()
+
+    def start(self, job: Job[T], work: Callable[[Job[T]], T]) -> None:
+        """Run `work` in a thread of the executor; forget the oldest finished jobs beyond `kept`."""
+        job.future = self._executor.submit(work, job)
+        job.future.add_done_callback(lambda _: job.wake())
+        with self._lock:
+            self._jobs[job.run_id] = job
+            finished = [name for name, one in self._jobs.items() if one.future.done()]
+            for name in finished[: max(0, len(finished) - self._kept)]:
+                del self._jobs[name]
+
+    def find(self, run_id: str) -> Job[T] | None:
+        """The job of that name, unless it was never here or was forgotten."""
+        with self._lock:
+            return self._jobs.get(run_id)
+
+    def running(self) -> list[Job[T]]:
+        """The jobs in progress."""
+        with self._lock:
+            return [job for job in self._jobs.values() if not job.future.done()]
+
+
+async def follow(
+    job: Job[T],
+    seconds: float,
+    report: Callable[[Progress], Awaitable[None]],
+    pause_s: float = 0.25,
+) -> bool:
+    """Wait up to `seconds` for the job, reporting news every `pause_s`; whether it is done."""
+    loop = asyncio.get_running_loop()
+    news = asyncio.Event()
+    deadline = time.monotonic() + seconds
+    reported = (QUEUED, time.monotonic() - pause_s)
+
+    def wake() -> None:
+        loop.call_soon_threadsafe(news.set)
+
+    job.listen(wake)
+    try:
+        while not job.future.done() and (left := deadline - time.monotonic()) > 0:
+            if job.progress != reported[0]:
+                wait = reported[1] + pause_s - time.monotonic()
+                if wait <= 0:
+                    reported = (job.progress, time.monotonic())
+                    await report(reported[0])
+                    continue
+                left = min(left, wait)
+            try:
+                await asyncio.wait_for(news.wait(), left)
+            except TimeoutError:
+                continue
+            news.clear()
+    finally:
+        job.unlisten(wake)
+    return job.future.done()

@@ -1,0 +1,335 @@
+"""What each tool returns, as models: their fields and units are the output schemas clients see.
+
+Only shapes live here; `answers` fills them from the records of the data line. No field is ever NaN
+or infinite: a model refuses to be built with one, and `null` says why in the field's description.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
+
+from kernels.records import Execution, Status
+
+
+class Reply(BaseModel):
+    """A frozen record of JSON values."""
+
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
+
+
+class DiagnosticReply(Reply):
+    """One message of a compiler, a run or a check, with its place in the submitted files."""
+
+    severity: str
+    """error, warning or note."""
+    message: str
+    file: str | None = None
+    line: int | None = None
+    """From 1."""
+    column: int | None = None
+    """From 1."""
+    source: str | None = None
+    """Text of that line."""
+
+
+class GuidanceReply(Reply):
+    """What something means and what to do about it."""
+
+    rule: str
+    """Name of the rule that matched."""
+    explanation: str
+    suggestion: str
+    """Empty at feedback level `explain`."""
+
+
+class MetricReply(Reply):
+    """A named number."""
+
+    name: str
+    value: float | None
+    """null if it could not be represented (not finite)."""
+    unit: str
+    provenance: str
+    """measured, derived, or reported (by the kernel's own process, untrusted)."""
+
+
+class PointReply(Reply):
+    """One array element; numbers are text, so that NaN, Inf and −0 survive."""
+
+    flat: int
+    """Index in C order."""
+    index: list[int]
+    original: str
+    decoded: str
+    error: str
+
+
+class CounterexampleReply(Reply):
+    """Values around the worst element, enough to reproduce a violation by hand."""
+
+    case: str
+    shape: list[int]
+    dtype: str
+    abs_bound: float
+    start: int
+    """Flat index of values[0]."""
+    values: list[str]
+    """Original values."""
+    decoded: list[str]
+    point: PointReply
+
+
+class CaseReply(Reply):
+    """One case of the suite, or the field asked for."""
+
+    case: str
+    core: bool
+    """Whether `holds` depends on it."""
+    status: Status
+    checked: int
+    """Values checked."""
+    violations: int
+    max_abs_error: float | None
+    """null if a finite value came back non-finite or the reverse."""
+    abs_bound: float
+    ratio: float | None = None
+    message: str = ""
+
+
+class SampleReply(Reply):
+    """One timed request, by the server's clock."""
+
+    direction: str
+    """compress, decompress or run."""
+    repetition: int
+    seconds: float
+    """Over the whole batch."""
+    batch: int
+    """Distinct inputs in the request."""
+    gbps: float | None
+    """Original bytes per second / 1e9; null if too short to tell."""
+    disturbed: bool
+    """Other work on the machine slowed it; left out of the median if others are not."""
+
+
+class TaskReply(Reply):
+    """A task that kernels can be written for."""
+
+    name: str
+    summary: str
+    rung: int
+    """Order in which to climb: simpler first."""
+    signature: str
+    """Functions kernel.py must define."""
+    page: str
+    """URI of the task's page: inputs, outputs, stream format, how it is scored."""
+
+
+class FieldReply(Reply):
+    """A named array of scientific data."""
+
+    name: str
+    shape: list[int]
+    dtype: str
+    unit: str
+    character: str
+    fill_value: float | None
+
+
+class TargetReply(Reply):
+    """Where a kernel can run, and what to know to write for it."""
+
+    target: str
+    execution: Execution | None
+    """How it runs here: hardware, emulated (no speeds) or simulated (cycles); null: not at all."""
+    available: bool
+    reason: str = ""
+    """Why it can't run here, and the remedy."""
+    limits: list[MetricReply] = []
+    """Memory, time and sizes a kernel may take."""
+    peaks: list[MetricReply] = []
+    """Bandwidths measured on this machine; only when one target is asked for."""
+    contract: str = ""
+    """What kernel.py must define and may import."""
+    example: dict[str, str] = {}
+    """A complete submission: file name → text."""
+    advice: list[str] = []
+
+
+class DescribeReply(Reply):
+    """Reply of `describe_arch`: every target in brief, or the fields of the one asked for."""
+
+    targets: list[TargetReply] | None = None
+    """Without `target`: every target in brief."""
+    target: str | None = None
+    execution: Execution | None = None
+    """How it runs here: hardware, emulated (no speeds) or simulated (cycles); null: not at all."""
+    available: bool | None = None
+    reason: str | None = None
+    """Why it can't run here, and the remedy; empty if it can."""
+    limits: list[MetricReply] | None = None
+    peaks: list[MetricReply] | None = None
+    """Bandwidths measured on this machine."""
+    contract: str | None = None
+    example: dict[str, str] | None = None
+    """A complete submission, file name → text, ready for compile_kernel."""
+    advice: list[str] | None = None
+    tasks: list[TaskReply] = []
+    fields: list[FieldReply] = []
+    feedback: str = ""
+    """Feedback level of this session: none, raw, explain or suggest."""
+
+
+class KernelReply(Reply):
+    """What every reply about a kernel says."""
+
+    status: Status
+    """A rung of the ladder received < parsed < compiled < loads < terminates < roundtrips <
+    bound_ok < timed; or running, rejected, refused, error, suspect, inconclusive."""
+    stage: Status | None = None
+    """First rung that was not reached: where it stopped. null when nothing is left to reach."""
+    kernel_id: str
+    run_id: str | None = None
+    """Name of this run in the ledger; while `running`, what to give get_result."""
+    message: str = ""
+    """What happened, in a sentence; empty on success and at feedback level `none`."""
+    diagnostics: list[DiagnosticReply] = []
+    guidance: list[GuidanceReply] = []
+    output: str = ""
+    """Tail of what the kernel printed."""
+    next: str = ""
+    """The call to make now."""
+    progress: float | None = None
+    """Fraction done, while `running`."""
+
+
+class CompileReply(KernelReply):
+    """Reply of `compile_kernel`."""
+
+    resources: list[str] = []
+    """URIs: the stored source, the task's page, the target's page."""
+    seconds: float | None = None
+    """Wall time of the build."""
+    attempt: int | None = None
+    """Which call of this session that touched a kernel this was, from 1."""
+    content_hash: str = ""
+    """SHA-256 of the normalised source: equal for equal kernels."""
+    metrics: list[MetricReply] = []
+
+
+class MeasuredReply(KernelReply):
+    """What every reply about a kernel at a bound says."""
+
+    field: str = ""
+    mode: str = ""
+    """rel or abs."""
+    bound: float | None = None
+    """As asked, in the units of `mode`."""
+    abs_bound: float | None = None
+    """The absolute bound derived from the pristine data, in the field's unit; 0 means lossless,
+    null that nothing was measured against it."""
+
+
+class VerifyReply(MeasuredReply):
+    """Reply of `verify_bounds`."""
+
+    holds: bool | None = None
+    """Whether every element keeps the bound in every core case; null while running."""
+    checked_values: int | None = None
+    violations: int | None = None
+    """Elements whose error exceeds the bound, by exact arithmetic."""
+    max_abs_error: float | None = None
+    """Largest |x − x'|, in the field's unit; null if a finite value came back non-finite or the
+    reverse, or nothing was decoded."""
+    worst: PointReply | None = None
+    """Element of the largest error."""
+    counterexample: CounterexampleReply | None = None
+    cases: list[CaseReply] = []
+    """concise: the cases that failed. detailed: all."""
+
+
+class RunReply(MeasuredReply):
+    """Reply of `run_compress`. Speeds count original bytes, 1 GB = 1e9 bytes."""
+
+    execution: Execution | None = None
+    """hardware, emulated (no speeds) or simulated (cycles)."""
+    ratio: float | None = None
+    """Original bytes / stream bytes."""
+    bit_rate: float | None = None
+    """Stream bits per value."""
+    compress_gbps: float | None = None
+    """Median over the repetitions, GB/s."""
+    decompress_gbps: float | None = None
+    """Median over the repetitions, GB/s."""
+    run_gbps: float | None = None
+    """Stage tasks: median over the repetitions, GB/s."""
+    max_abs_error: float | None = None
+    """Largest |x − x'| on the pristine field, in its unit."""
+    psnr: float | None = None
+    """dB; null if lossless or nothing was decoded."""
+    lossless: bool | None = None
+    """Whether every value came back exactly."""
+    raw_bytes: int | None = None
+    stream_bytes: int | None = None
+    """As the server received them."""
+    golden_bytes: int | None = None
+    """Size of the reference stream, for tasks with a fixed format."""
+    within_size_rule: bool | None = None
+    """stream_bytes ≤ 1.02 × golden_bytes + 64: needed to be ranked by speed."""
+    threads: int = 1
+    cache_state: str = ""
+    null_round_trip_s: float | None = None
+    """Median time of a request that does nothing, s."""
+    samples: list[SampleReply] = []
+    """Every timed repetition."""
+    cycles: int | None = None
+    """Simulated targets: cycles of the device."""
+    projected_gbps: float | None = None
+    """Simulated targets: speed that `cycles` projects to."""
+    projection_basis: str = ""
+    """Simulated targets: clock and assumptions of the projection."""
+    metrics: list[MetricReply] = []
+    """detailed only."""
+
+
+class ProfileReply(MeasuredReply):
+    """Reply of `profile`."""
+
+    metrics: list[MetricReply] = []
+    """Time per phase, bandwidth against the copy peak at that size, and more."""
+    bottleneck: str = ""
+    """What limits the kernel, in a sentence."""
+    picture: str | None = None
+    """URI of the same as a PNG."""
+
+
+class QueryReply(Reply):
+    """Reply of `query_results`."""
+
+    columns: list[str]
+    rows: list[list[JsonValue]]
+    """Times are ISO 8601 text; NaN and infinities are null."""
+    truncated: bool
+    """Whether there were more rows than max_rows."""
+    as_of: str = ""
+    """Up to when the ledger had been drained, ISO 8601."""
+
+
+def _any_of(*models: type[Reply]) -> type[Reply]:
+    """A model that permits the fields of all `models`, each optional and as documented there."""
+    fields: dict[str, Any] = {}
+    for model in models:
+        for name, info in model.model_fields.items():
+            optional = Field(default=None, description=info.description)
+            fields.setdefault(name, (info.annotation | None, optional))  # type: ignore[operator]
+    return create_model(
+        "ResultReply",
+        __base__=Reply,
+        __doc__="Reply of `get_result`: what the tool that started the run would have returned.",
+        **fields,
+    )
+
+
+ResultReply = _any_of(CompileReply, VerifyReply, RunReply, ProfileReply)

@@ -1,0 +1,194 @@
+"""The MCP server object: the surface of `tools`, checked arguments, and the log of every call.
+
+One object serves both protocol eras, over stdio and Streamable HTTP.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.auth.provider import TokenVerifier
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.shared._stream_protocols import ReadStream, WriteStream
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INTERNAL_ERROR,
+    CallToolResult,
+    ContentBlock,
+    ImageContent,
+    InputRequiredResult,
+    ResourceLink,
+    TextContent,
+    Tool,
+)
+from pydantic import AnyHttpUrl, BaseModel
+
+from results_db.errors import BlobError, JournalError
+from sz_mcp import __version__
+from sz_mcp.answers import View
+from sz_mcp.app import App
+from sz_mcp.arguments import Arguments, parse
+from sz_mcp.calls import current_call
+from sz_mcp.errors import ArgumentProblems
+from sz_mcp.prompts import add_prompts
+from sz_mcp.replies import DescribeReply, ProfileReply
+from sz_mcp.resources import add_resources
+from sz_mcp.texts import text_of
+from sz_mcp.tools import TOOLS, Answer, Declared, Use
+
+ReadMessages = ReadStream[SessionMessage | Exception]
+WriteMessages = WriteStream[SessionMessage]
+
+INSTRUCTIONS = """\
+Write, compile, verify and time kernels of SZ-family error-bounded lossy compressors.
+describe_arch says what can be written and for which machine; compile_kernel takes source and
+returns a kernel_id; verify_bounds checks the error bound on every element; run_compress measures
+ratio and speed; profile says where the time goes; query_results reads the ledger of all attempts in
+SQL. What is wrong with a kernel comes back as data (status, stage, diagnostics, guidance). A tool
+that needs longer than 45 s answers status "running" with a run_id for get_result."""
+
+
+class EvaluationServer(MCPServer[dict[str, Any]]):
+    """An MCPServer whose tools are `TOOLS`; tools that are added to it work as usual."""
+
+    def __init__(self, app: App, verifier: TokenVerifier | None = None) -> None:
+        # The SDK wants an issuer even where tokens come from a file and no OAuth is offered.
+        auth = AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None)
+        super().__init__(
+            name="sz-mcp",
+            title="SZ kernels",
+            version=__version__,
+            instructions=INSTRUCTIONS,
+            log_level="WARNING",
+            middleware=[app.call_log],
+            token_verifier=verifier,
+            auth=auth if verifier else None,
+        )
+        self._app = app
+        self._surface = [_tool(name, declared) for name, declared in TOOLS.items()]
+
+    async def list_tools(self) -> list[Tool]:
+        """The surface, and whatever was added."""
+        return [*self._surface, *await super().list_tools()]
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        context: Context[dict[str, Any], Any] | None = None,
+    ) -> CallToolResult | InputRequiredResult:
+        """Check the arguments, run the tool, and answer.
+
+        Raises:
+            ToolError: the call itself is wrong; a wrong submission is a normal result.
+            MCPError: the server can't record the call.
+        """
+        declared = TOOLS.get(name)
+        if declared is None:
+            added = [tool.name for tool in await super().list_tools()]
+            if name not in added:
+                raise ToolError(f"unknown tool {name!r}: the tools are {', '.join(TOOLS)}")
+            return await super().call_tool(name, arguments, context)
+        if context is None:
+            raise ToolError("tools are called through a client")
+        try:
+            return _result(await self._run(declared, arguments, context))
+        except ArgumentProblems as error:
+            raise ToolError(_told(name, error)) from error
+        except (JournalError, BlobError) as error:
+            raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
+        except (ToolError, MCPError):
+            raise
+        except Exception as error:
+            # Ours, not the agent's: the SDK logs the traceback to stderr.
+            kind = type(error).__name__
+            raise UnexpectedToolError(f"{name}: the server failed ({kind}); see its log") from error
+
+    async def serve_streams(self, read: ReadMessages, write: WriteMessages) -> None:
+        """Serve one client over a pair of message streams until it leaves."""
+        low = self._lowlevel_server
+        await low.run(read, write, low.create_initialization_options())
+
+    async def _run(
+        self, declared: Declared, raw: dict[str, Any], context: Context[dict[str, Any], Any]
+    ) -> Answer:
+        known = await self._app.known()
+        arguments: Arguments = parse(declared.arguments, raw, known)
+        call = current_call()
+        use = Use(
+            app=self._app,
+            engine=await self._app.ready(),
+            call=call,
+            context=context,
+            view=View(call.caller.feedback, arguments.response_format == "detailed"),
+        )
+        return await declared.body(use, arguments)
+
+
+def create_server(app: App, verifier: TokenVerifier | None = None) -> EvaluationServer:
+    """The server with its resources and prompts."""
+    server = EvaluationServer(app, verifier)
+    add_resources(server, app)
+    add_prompts(server)
+    return server
+
+
+def _tool(name: str, declared: Declared) -> Tool:
+    return Tool(
+        name=name,
+        title=declared.title,
+        description=_description(declared),
+        input_schema=_schema(declared.arguments),
+        output_schema=_schema(declared.reply),
+        annotations=declared.annotations,
+    )
+
+
+def _description(declared: Declared) -> str:
+    lines = (declared.body.__doc__ or "").strip().splitlines()
+    return "\n".join(line.strip() for line in lines)
+
+
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema, without the titles that only repeat the names."""
+    schema = _without_titles(model.model_json_schema())
+    if not isinstance(schema, dict):
+        raise TypeError(f"{model.__name__} has no object schema")
+    return schema
+
+
+def _without_titles(node: object) -> object:
+    if isinstance(node, list):
+        return [_without_titles(one) for one in node]
+    if isinstance(node, dict):
+        kept = {k: v for k, v in node.items() if not (k == "title" and isinstance(v, str))}
+        return {key: _without_titles(value) for key, value in kept.items()}
+    return node
+
+
+def _result(answer: Answer) -> CallToolResult:
+    reply = answer.reply
+    content: list[ContentBlock] = [TextContent(type="text", text=text_of(reply))]
+    if answer.picture is not None and isinstance(reply, ProfileReply) and reply.picture:
+        data = base64.b64encode(answer.picture).decode()
+        content.append(ImageContent(type="image", data=data, mime_type="image/png"))
+        content.append(
+            ResourceLink(
+                type="resource_link", uri=reply.picture, name="profile.png", mime_type="image/png"
+            )
+        )
+    # A reply about all targets has no fields of one target, and the reverse.
+    structured = reply.model_dump(mode="json", exclude_unset=isinstance(reply, DescribeReply))
+    return CallToolResult(content=content, structured_content=structured)
+
+
+def _told(name: str, error: ArgumentProblems) -> str:
+    if len(error.problems) == 1:
+        return f"{name}: {error.problems[0]}"
+    listed = "\n".join(f"- {problem}" for problem in error.problems)
+    return f"{name}: {len(error.problems)} problems with the arguments:\n{listed}"

@@ -1,0 +1,151 @@
+"""Serving one EvaluationServer over stdio or HTTP until its client leaves or a signal comes.
+
+Both end the same way: in-flight calls are cancelled, and whoever called here closes the App, which
+kills the children and lets go of the journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterable
+from typing import cast
+
+import anyio
+import uvicorn
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+
+from sz_mcp.errors import SettingsError
+from sz_mcp.server import EvaluationServer
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_QUEUED_LINES = 64
+_CHUNK = 1 << 16
+GRACE_S = 2.0
+"""How long HTTP connections may take to end after a signal."""
+
+
+def log_to_stderr() -> None:
+    """Warnings go to stderr, in one line each; stdout belongs to the protocol."""
+    form = "sz-mcp: %(levelname)s: %(name)s: %(message)s"
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format=form)
+
+
+class StdinLines:
+    """Lines of a pipe as they come, read by a thread that nothing has to wait for.
+
+    The SDK's own reader holds a worker thread in `readline`, which no signal can wake.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+        self._queue: asyncio.Queue[str | None] = asyncio.Queue()
+        self._room = threading.Semaphore(_QUEUED_LINES)
+        threading.Thread(target=self._read, name="stdin", daemon=True).start()
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        """Every line until the end of the input."""
+        while (line := await self._queue.get()) is not None:
+            self._room.release()
+            yield line
+
+    def _read(self) -> None:
+        rest = b""
+        while chunk := os.read(self._descriptor, _CHUNK):
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                self._room.acquire()
+                self._put(line.decode(errors="replace"))
+        self._put(None)
+
+    def _put(self, line: str | None) -> None:
+        try:
+            self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
+        except RuntimeError:
+            # The loop is closed: the server ended while its client was still writing.
+            return
+
+
+def serve_stdio(server: EvaluationServer) -> None:
+    """Serve this process's stdin and stdout until the client closes them or a signal comes."""
+    anyio.run(_serve_stdio, server)
+
+
+async def _serve_stdio(server: EvaluationServer) -> None:
+    # Children must neither read the protocol nor keep its pipe open.
+    wire = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    lines = cast("anyio.AsyncFile[str]", StdinLines(wire))
+    with anyio.CancelScope() as scope:
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, scope.cancel)
+        async with stdio_server(stdin=lines) as streams:
+            await server.serve_streams(*streams)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket.
+
+    Raises:
+        SettingsError: the address can't be used.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise SettingsError(f"can't listen on {host} port {port}: {error.strerror}") from error
+
+
+def check_exposure(host: str, allowed_hosts: Iterable[str], *, has_tokens: bool) -> None:
+    """Refuse to listen beyond this machine without tokens and named hosts.
+
+    Raises:
+        SettingsError: says what is missing.
+    """
+    if host in _LOOPBACK or (has_tokens and list(allowed_hosts)):
+        return
+    raise SettingsError(
+        f"{host} can be reached from other machines: give --token-file (who may call) and "
+        "--allow-host NAME (under which names), or listen on 127.0.0.1"
+    )
+
+
+def serve_http(server: EvaluationServer, listener: socket.socket, hosts: tuple[str, ...]) -> None:
+    """Serve Streamable HTTP on `listener` under /mcp until a signal comes."""
+    for number in _SIGNALS:
+        # Uvicorn shuts down on a signal and then raises it again, which must not kill the process
+        # before the App is closed.
+        signal.signal(number, lambda *_: None)
+    config = uvicorn.Config(
+        server.streamable_http_app(transport_security=_security(hosts)),
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=int(GRACE_S),
+    )
+    asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))
+
+
+def _security(hosts: tuple[str, ...]) -> TransportSecuritySettings:
+    names = ("127.0.0.1", "localhost", "[::1]", *hosts)
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=[form for name in names for form in (name, f"{name}:*")],
+        allowed_origins=[
+            f"{scheme}://{name}{port}"
+            for scheme in ("http", "https")
+            for name in names
+            for port in ("", ":*")
+        ],
+    )

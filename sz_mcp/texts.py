@@ -1,0 +1,228 @@
+"""The text block of each reply: what a reader who never looks at the structured content needs.
+
+A reply model flows in, a few lines flow out: verdict first, then where and why, then the next call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sz_mcp.replies import (
+    CompileReply,
+    DescribeReply,
+    DiagnosticReply,
+    KernelReply,
+    MetricReply,
+    ProfileReply,
+    QueryReply,
+    Reply,
+    RunReply,
+    VerifyReply,
+)
+
+SHOWN_DIAGNOSTICS = 5
+SHOWN_CASES = 6
+CELL = 60
+"""Characters of one table cell."""
+
+
+def text_of(reply: Reply) -> str:
+    """The text block of a reply."""
+    match reply:
+        case KernelReply(status="running"):
+            lines = _running(reply)
+        case DescribeReply():
+            lines = _describe(reply)
+        case CompileReply():
+            lines = _kernel(reply, _compile(reply))
+        case VerifyReply():
+            lines = _kernel(reply, _verify(reply))
+        case RunReply():
+            lines = _kernel(reply, _run(reply))
+        case ProfileReply():
+            lines = _kernel(reply, _profile(reply))
+        case QueryReply():
+            lines = _query(reply)
+        case _:
+            raise TypeError(f"no text for a {type(reply).__name__}")
+    return "\n".join(lines)
+
+
+def _running(reply: KernelReply) -> Iterable[str]:
+    yield f"running, {reply.progress or 0:.0%} done: {reply.message}. run_id {reply.run_id}"
+    yield f"next: {reply.next}"
+
+
+def _describe(reply: DescribeReply) -> Iterable[str]:
+    if reply.targets is not None:
+        for target in reply.targets:
+            state = f"{target.execution}" if target.available else f"not here: {target.reason}"
+            yield f"target {target.target} ({state})"
+    else:
+        yield from _target(reply)
+    for task in reply.tasks:
+        yield f"task {task.name}: {task.summary}"
+    for field in reply.fields:
+        shape = "×".join(map(str, field.shape))
+        fill = "" if field.fill_value is None else f", fill {field.fill_value:g}"
+        yield f"field {field.name}: {shape} {field.dtype} {field.unit}, {field.character}{fill}"
+    if reply.targets is not None:
+        yield 'next: describe_arch(target="…") for its contract and a complete example'
+    else:
+        yield f'next: compile_kernel(task="…", target="{reply.target}", files={{"kernel.py": "…"}})'
+
+
+def _target(reply: DescribeReply) -> Iterable[str]:
+    state = f"{reply.execution}" if reply.available else f"can't run here: {reply.reason}"
+    yield f"target {reply.target} ({state})"
+    yield from _metrics("limit", reply.limits or [])
+    yield from _metrics("peak", reply.peaks or [])
+    if reply.contract:
+        yield reply.contract
+    for name, text in (reply.example or {}).items():
+        yield f"example {name}:\n{text.rstrip()}"
+    yield from (f"advice: {line}" for line in reply.advice or [])
+
+
+def _kernel(reply: KernelReply, first: Iterable[str]) -> Iterable[str]:
+    """What all replies about a kernel share, around the lines that are its own."""
+    yield from first
+    yield from _told(reply)
+    if reply.next:
+        yield f"next: {reply.next}"
+
+
+def _told(reply: KernelReply) -> Iterable[str]:
+    """What the feedback level lets through."""
+    if reply.message:
+        yield reply.message
+    for diagnostic in reply.diagnostics[:SHOWN_DIAGNOSTICS]:
+        yield from _diagnostic(diagnostic)
+    more = len(reply.diagnostics) - SHOWN_DIAGNOSTICS
+    if more > 0:
+        yield f"… and {more} more diagnostics"
+    for guidance in reply.guidance:
+        yield f"why: {guidance.explanation}"
+        if guidance.suggestion:
+            yield f"do: {guidance.suggestion}"
+    if reply.output:
+        yield f"printed:\n{reply.output.rstrip()}"
+
+
+def _stopped(reply: KernelReply) -> str:
+    """Status, and the rung it did not reach."""
+    return f"{reply.status} at {reply.stage}" if reply.stage else f"{reply.status}"
+
+
+def _compile(reply: CompileReply) -> Iterable[str]:
+    took = "" if reply.seconds is None else f" in {reply.seconds:.2f} s"
+    attempt = "" if reply.attempt is None else f", attempt {reply.attempt}"
+    failed = reply.status in ("error", "rejected", "refused")
+    state = _stopped(reply) if failed else reply.status
+    yield f"{state}{took}: kernel_id {reply.kernel_id}{attempt}"
+
+
+def _verify(reply: VerifyReply) -> Iterable[str]:
+    yield f"{_verdict(reply)}. run_id {reply.run_id}"
+    if reply.worst and not reply.holds:
+        worst = reply.worst
+        yield (
+            f"worst element {worst.index} (flat {worst.flat}): {worst.original} came back as "
+            f"{worst.decoded}, error {worst.error}"
+        )
+    if reply.counterexample:
+        shown = reply.counterexample
+        yield (
+            f"case {shown.case}, {shown.dtype}{shown.shape}, abs_bound {shown.abs_bound!r}, "
+            f"values from flat {shown.start}: {', '.join(shown.values)}"
+        )
+        yield f"decoded: {', '.join(shown.decoded)}"
+    failed = [case for case in reply.cases if case.violations or case.message]
+    if [case.message for case in failed] == [reply.message]:
+        return
+    for case in failed[:SHOWN_CASES]:
+        core = "" if case.core else " (not core)"
+        yield f"case {case.case}{core}: {case.status}, {case.violations} violations, {case.message}"
+    if len(failed) > SHOWN_CASES:
+        yield f"… and {len(failed) - SHOWN_CASES} more cases"
+
+
+def _verdict(reply: VerifyReply) -> str:
+    where = f"on {reply.field} at {reply.mode} {reply.bound:g}"
+    if not reply.checked_values:
+        return f"{_stopped(reply)}: nothing was verified {where}"
+    found = (
+        f"{reply.checked_values} values checked, {reply.violations} violations, largest error "
+        f"{_number(reply.max_abs_error)} against {_number(reply.abs_bound)}"
+    )
+    if reply.holds:
+        return f"{reply.status}: the bound holds {where}; {found}"
+    verdict = "the bound does NOT hold" if reply.violations else "not verified"
+    return f"{_stopped(reply)}: {verdict} {where}; {found}"
+
+
+def _run(reply: RunReply) -> Iterable[str]:
+    if reply.status != "timed" and reply.ratio is None and reply.run_gbps is None:
+        yield f"{_stopped(reply)} on {reply.field}. run_id {reply.run_id}"
+        return
+    parts = [
+        ("ratio {}", reply.ratio),
+        ("{} bits/value", reply.bit_rate),
+        ("compress {} GB/s", reply.compress_gbps),
+        ("decompress {} GB/s", reply.decompress_gbps),
+        ("run {} GB/s", reply.run_gbps),
+        ("largest error {}", reply.max_abs_error),
+        ("bound {}", reply.abs_bound),
+        ("PSNR {} dB", reply.psnr),
+    ]
+    told = ", ".join(form.format(_number(value)) for form, value in parts if value is not None)
+    state = reply.status if reply.stage is None else _stopped(reply)
+    yield f"{state} on {reply.field} ({reply.execution}): {told}. run_id {reply.run_id}"
+    disturbed = sum(sample.disturbed for sample in reply.samples)
+    if disturbed:
+        yield f"{disturbed} of {len(reply.samples)} timed requests were disturbed by other work"
+    if reply.within_size_rule is False:
+        yield (
+            f"too large to be ranked by speed: {reply.stream_bytes} bytes against "
+            f"1.02 × {reply.golden_bytes} + 64"
+        )
+
+
+def _profile(reply: ProfileReply) -> Iterable[str]:
+    where = reply.bottleneck or _stopped(reply)
+    yield f"{reply.status} on {reply.field}: {where}. run_id {reply.run_id}"
+    yield from _metrics("", reply.metrics)
+
+
+def _query(reply: QueryReply) -> Iterable[str]:
+    yield " | ".join(reply.columns)
+    for row in reply.rows:
+        yield " | ".join(_cell(value) for value in row)
+    more = ", more were left out (max_rows)" if reply.truncated else ""
+    yield f"({len(reply.rows)} rows{more})"
+
+
+def _cell(value: object) -> str:
+    text = _number(value) if isinstance(value, float) else str("" if value is None else value)
+    flat = " ".join(text.split())
+    return flat if len(flat) <= CELL else f"{flat[: CELL - 1]}…"
+
+
+def _metrics(label: str, metrics: Iterable[MetricReply]) -> Iterable[str]:
+    for metric in metrics:
+        name = f"{label} {metric.name}".strip()
+        yield f"{name}: {_number(metric.value)} {metric.unit}".rstrip()
+
+
+def _diagnostic(diagnostic: DiagnosticReply) -> Iterable[str]:
+    """`file:line:column: severity: message`, the source line, and a caret under the column."""
+    place = [str(part) for part in (diagnostic.file, diagnostic.line, diagnostic.column) if part]
+    yield ": ".join([":".join(place)] * bool(place) + [diagnostic.severity, diagnostic.message])
+    if diagnostic.source is not None:
+        yield f"    {diagnostic.source}"
+        if diagnostic.column:
+            yield f"    {' ' * (diagnostic.column - 1)}^"
+
+
+def _number(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:.4g}"
