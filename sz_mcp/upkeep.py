@@ -1,7 +1,8 @@
 """Draining the journal into the database, beside the calls and never in their way.
 
-A thread looks every few seconds; it drains when something was written and nothing is being timed,
-and once more when the server ends.
+A thread looks every few seconds; it drains when something was written and the server is idle, so
+that no measurement shares the machine with it, and once more when the server ends. Queries drain
+for themselves.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 import importlib
 import logging
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from results_db.errors import LedgerError
 
+QUIET_S = 1.0
+"""An agent that has just been answered is about to call again."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -25,6 +29,7 @@ class Upkeep:
         self._interval_s = interval_s
         self._busy = busy
         self._written = threading.Event()
+        self._noted = 0.0
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="drain", daemon=True)
 
@@ -34,6 +39,7 @@ class Upkeep:
 
     def note(self) -> None:
         """Something was written."""
+        self._noted = time.monotonic()
         self._written.set()
 
     def close(self) -> None:
@@ -44,7 +50,7 @@ class Upkeep:
 
     def _run(self) -> None:
         while not self._closing.wait(self._interval_s):
-            if not self._busy():
+            if not self._busy() and time.monotonic() - self._noted > QUIET_S:
                 self._drain()
         self._drain()
 

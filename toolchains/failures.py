@@ -14,6 +14,7 @@ _KINDS: dict[wire.FaultKind, tuple[Status, FailureKind]] = {
     wire.FaultKind.EXCEPTION: (Status.ERROR, FailureKind.EXCEPTION),
     wire.FaultKind.CONTRACT: (Status.ERROR, FailureKind.CONTRACT),
     wire.FaultKind.MEMORY: (Status.ERROR, FailureKind.MEMORY),
+    wire.FaultKind.OVERLAP: (Status.ERROR, FailureKind.CONTRACT),
     wire.FaultKind.UNSUPPORTED: (Status.REFUSED, FailureKind.UNSUPPORTED),
 }
 _GONE: dict[str, FailureKind] = {

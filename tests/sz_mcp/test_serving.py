@@ -82,9 +82,9 @@ def url_of(process: subprocess.Popen[str]) -> str:
 
 
 def descendants(pid: int) -> list[int]:
-    """Living processes below `pid`."""
-    children = Path(f"/proc/{pid}/task/{pid}/children")
-    found = [int(one) for one in children.read_text().split()] if children.exists() else []
+    """Living processes below `pid`, whichever of its threads started them."""
+    lists = Path(f"/proc/{pid}/task").glob("*/children")
+    found = [int(one) for path in lists for one in path.read_text().split()]
     return found + [deeper for one in found for deeper in descendants(one)]
 
 

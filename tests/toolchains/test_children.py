@@ -114,6 +114,27 @@ def compress(data, abs_bound):
         np.testing.assert_array_equal(reply.outputs[0][0].view(np.float32), data)
 
 
+def test_a_kernel_may_return_the_same_memory_every_time(open_kernel: Open) -> None:
+    source = """
+import numpy as np
+scratch = np.zeros(1000, np.uint8)
+def compress(data, abs_bound):
+    scratch[:data.size] = data
+    return scratch[:data.size]
+"""
+    session = _session(open_kernel(source, "compress"))
+    arrays = [np.full(100 + i, i, np.float32) for i in range(5)]
+
+    for _ in range(2):
+        reply = session.call(
+            "compress", [(a, 0.0) for a in arrays], capacity=[ROOM] * 5, deadline_s=20
+        )
+        assert isinstance(reply, Reply)
+        assert reply.intact
+        for array, outputs in zip(arrays, reply.outputs, strict=True):
+            np.testing.assert_array_equal(outputs[0], array)
+
+
 def test_an_endless_loop_is_killed_at_its_deadline(open_kernel: Open, field: Array) -> None:
     failure = _fails(open_kernel, field, "    while True: pass", deadline_s=0.5)
 

@@ -26,9 +26,9 @@ VALUES = st.one_of(
 def test_a_request_arrives_as_it_was_sent(items: list[list[wire.Value]]) -> None:
     sent = [wire.Item(tuple(values), 64 * i, 1000) for i, values in enumerate(items)]
 
-    function, profiled, got = wire.unpack_prepare(wire.pack_prepare(1, "decompress", True, sent))
+    calls = wire.Calls("decompress", tuple(sent), profiled=True, held=True)
 
-    assert (function, profiled, got) == ("decompress", True, sent)
+    assert wire.unpack_prepare(wire.pack_prepare(1, calls)) == calls
 
 
 @given(st.lists(st.lists(PLACED, max_size=3), max_size=4), st.integers(0, 2**60))

@@ -14,6 +14,10 @@ class ContractError(Exception):
     """The kernel ran, but what it returned is not what the contract asks for."""
 
 
+class OverlapError(Exception):
+    """Results of one request share memory, so they can't stay where they are."""
+
+
 def fault_of(error: BaseException, item: int, sources: Path, *, importing: bool) -> Fault:
     """Describe `error`, which escaped from the submission in `sources`."""
     message = _text(error)
@@ -47,6 +51,8 @@ def _kind(error: BaseException, importing: bool) -> FaultKind:
             return FaultKind.MEMORY
         case ContractError():
             return FaultKind.CONTRACT
+        case OverlapError():
+            return FaultKind.OVERLAP
         case NotImplementedError():
             return FaultKind.UNSUPPORTED
     return FaultKind.IMPORT if importing else FaultKind.EXCEPTION

@@ -27,7 +27,7 @@ import numba
 import numpy as np
 
 from . import wire
-from .faults import ContractError, fault_of
+from .faults import ContractError, OverlapError, fault_of
 from .output import redirect
 from .phases import PhaseClock
 
@@ -80,6 +80,8 @@ class Child:
         self._kernel: ModuleType | None = None
         self._inputs: mmap.mmap | None = None
         self._outputs: mmap.mmap | None = None
+        self._held: list[np.ndarray] = []
+        self._probe = np.frombuffer(wire.PROBE, np.uint8).copy()
         self._seq = 0
 
     def serve(self) -> None:
@@ -119,7 +121,8 @@ class Child:
             return
         gc.collect()
         gc.freeze()
-        self._channel.send(wire.HEAD.pack(self._seq, wire.Kind.LOADED, 0))
+        head = wire.HEAD.pack(self._seq, wire.Kind.LOADED, 0)
+        self._channel.send(head + wire.LOADED.pack(self._probe.ctypes.data))
 
     def _map(self, message: bytes, fds: list[int]) -> None:
         in_bytes, out_bytes = wire.ARENA.unpack_from(message, wire.HEAD.size)
@@ -132,36 +135,36 @@ class Child:
         self._channel.send(wire.HEAD.pack(self._seq, wire.Kind.MAPPED, 0))
 
     def _call(self, message: bytes, _fds: list[int]) -> None:
-        name, profiled, items = wire.unpack_prepare(message)
+        calls = wire.unpack_prepare(message)
+        self._held.clear()
         if self._inputs is not None:
             self._inputs.madvise(mmap.MADV_DONTNEED)
             _advise(self._inputs, _MADV_POPULATE_READ)
-        arguments = [tuple(self._argument(v) for v in item.values) for item in items]
+        arguments = [tuple(self._argument(v) for v in item.values) for item in calls.items]
         self._channel.send(wire.HEAD.pack(self._seq, wire.Kind.PREPARED, 0))
         go = self._receive()
         if go is None:
             return
         self._seq, _, _ = wire.HEAD.unpack_from(go[0])
-        self._run(name, profiled, items, arguments)
+        self._run(calls, arguments)
 
     def _argument(self, value: wire.Value) -> object:
         if isinstance(value, wire.Placed):
             return np.ndarray(value.shape, value.dtype, self._inputs, value.offset)
         return value
 
-    def _run(
-        self, name: str, profiled: bool, items: list[wire.Item], arguments: list[tuple[object, ...]]
-    ) -> None:
+    def _run(self, calls: wire.Calls, arguments: list[tuple[object, ...]]) -> None:
         outputs: list[list[wire.Placed]] = []
         nanoseconds = 0
-        phases = PhaseClock(self._modules(), self._sources) if profiled else None
+        store = self._hold if calls.held else self._copy_out
+        phases = PhaseClock(self._modules(), self._sources) if calls.profiled else None
         try:
-            for item, values in zip(items, arguments, strict=True):
-                function = self._function(name)
+            for item, values in zip(calls.items, arguments, strict=True):
+                function = self._function(calls.function)
                 start = time.perf_counter_ns()
                 result = function(*values)
                 nanoseconds += time.perf_counter_ns() - start
-                outputs.append(self._store(name, result, item))
+                outputs.append(store(_checked_all(calls.function, result, item), item))
                 del result
         except BaseException as error:  # noqa: BLE001
             self._fault(error, item=len(outputs), importing=False)
@@ -184,25 +187,46 @@ class Child:
             raise ContractError(f"kernel.py defines no function `{name}`; this task needs one")
         return cast(Kernel, function)
 
-    def _store(self, name: str, result: object, item: wire.Item) -> list[wire.Placed]:
-        results = result if isinstance(result, tuple) else (result,)
-        at, end = item.out_offset, item.out_offset + item.out_capacity
+    def _copy_out(self, results: list[np.ndarray], item: wire.Item) -> list[wire.Placed]:
+        """Copy results into the output arena."""
+        at = item.out_offset
         placed = []
-        for array_ in results:
-            checked = _checked(name, array_)
-            if at + checked.nbytes > end:
-                raise ContractError(
-                    f"{name} returned {checked.nbytes} bytes; at most {item.out_capacity} fit here"
-                )
-            view = np.ndarray(checked.shape, checked.dtype, self._outputs, at)
-            np.copyto(view, checked)
-            placed.append(wire.Placed(checked.dtype.name, checked.shape, at))
-            at = wire.align(at + checked.nbytes)
+        for result in results:
+            np.copyto(np.ndarray(result.shape, result.dtype, self._outputs, at), result)
+            placed.append(wire.Placed(result.dtype.name, result.shape, at))
+            at = wire.align(at + result.nbytes)
+        return placed
+
+    def _hold(self, results: list[np.ndarray], _item: wire.Item) -> list[wire.Placed]:
+        """Keep results alive where they are until the next request."""
+        placed = []
+        for result in map(np.ascontiguousarray, results):
+            address = result.ctypes.data
+            if any(_overlap(result, other) for other in self._held):
+                raise OverlapError("a result lies in memory of an earlier one")
+            self._held.append(result)
+            placed.append(wire.Placed(result.dtype.name, result.shape, address))
         return placed
 
     def _fault(self, error: BaseException, item: int, *, importing: bool) -> None:
         fault = fault_of(error, item, self._sources, importing=importing)
         self._channel.send(wire.pack_fault(self._seq, fault))
+
+
+def _checked_all(name: str, result: object, item: wire.Item) -> list[np.ndarray]:
+    """The arrays that a call returned; ContractError if they are not what can be returned."""
+    results = result if isinstance(result, tuple) else (result,)
+    arrays = [_checked(name, array_) for array_ in results]
+    needed = sum(wire.align(a.nbytes) for a in arrays)
+    if needed > wire.align(item.out_capacity):
+        total = sum(a.nbytes for a in arrays)
+        raise ContractError(f"{name} returned {total} bytes; at most {item.out_capacity} fit here")
+    return arrays
+
+
+def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
+    start, other = a.ctypes.data, b.ctypes.data
+    return start < other + b.nbytes and other < start + a.nbytes
 
 
 def _checked(name: str, result: object) -> np.ndarray:

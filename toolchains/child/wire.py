@@ -62,12 +62,17 @@ class FaultKind(IntEnum):
     CONTRACT = 5
     MEMORY = 6
     UNSUPPORTED = 7
+    OVERLAP = 8
+    """A result lies in memory of an earlier one of the same request: they must be copied out."""
 
 
 HEAD = struct.Struct("<IHH")
 """sequence number, Op or Kind, count"""
-PREPARE = struct.Struct("<BBxxxxxx")
-"""function, profiled"""
+PREPARE = struct.Struct("<BBBxxxxx")
+"""function, profiled, held"""
+LOADED = struct.Struct("<Q")
+"""address of a probe: 8 bytes that equal PROBE"""
+PROBE = b"sz-probe"
 ITEM = struct.Struct("<IxxxxQQ")
 """arguments, output offset, output capacity"""
 VALUE = struct.Struct("<BBBxxxxxQQ4Q")
@@ -88,11 +93,12 @@ _ARRAY, _FLOAT, _INT, _SHAPE, _DTYPE = range(5)
 
 @dataclass(frozen=True)
 class Placed:
-    """An array in an arena."""
+    """An array in an arena, or in the child's own memory."""
 
     dtype: str
     shape: tuple[int, ...]
     offset: int
+    """From the start of the arena; for a held result, its address in the child."""
 
     @property
     def nbytes(self) -> int:
@@ -199,20 +205,32 @@ def unpack_value(raw: bytes) -> Value:
     raise WireError(f"value tag {tag}")
 
 
-def pack_prepare(seq: int, function: str, profiled: bool, items: Sequence[Item]) -> bytes:
+@dataclass(frozen=True)
+class Calls:
+    """A request: one call of the function per item."""
+
+    function: str
+    items: tuple[Item, ...]
+    profiled: bool = False
+    held: bool = False
+    """Whether results stay where the kernel put them, for the server to read, or are copied out."""
+
+
+def pack_prepare(seq: int, calls: Calls) -> bytes:
     """Ask for the inputs to be mapped and the arguments built."""
+    items = calls.items
     parts = [HEAD.pack(seq, Op.PREPARE, len(items))]
-    parts.append(PREPARE.pack(FUNCTIONS.index(function), profiled))
+    parts.append(PREPARE.pack(FUNCTIONS.index(calls.function), calls.profiled, calls.held))
     for item in items:
         parts.append(ITEM.pack(len(item.values), item.out_offset, item.out_capacity))
         parts.extend(pack_value(v) for v in item.values)
     return b"".join(parts)
 
 
-def unpack_prepare(message: bytes) -> tuple[str, bool, list[Item]]:
+def unpack_prepare(message: bytes) -> Calls:
     """Inverse of `pack_prepare`."""
     _, _, count = HEAD.unpack_from(message)
-    function, profiled = PREPARE.unpack_from(message, HEAD.size)
+    function, profiled, held = PREPARE.unpack_from(message, HEAD.size)
     at = HEAD.size + PREPARE.size
     items = []
     for _ in range(count):
@@ -220,7 +238,7 @@ def unpack_prepare(message: bytes) -> tuple[str, bool, list[Item]]:
         at += ITEM.size
         values, at = _values(message, at, arguments)
         items.append(Item(values, offset, capacity))
-    return FUNCTIONS[function], bool(profiled), items
+    return Calls(FUNCTIONS[function], tuple(items), bool(profiled), bool(held))
 
 
 def _values(message: bytes, at: int, count: int) -> tuple[tuple[Value, ...], int]:

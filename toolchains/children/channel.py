@@ -1,8 +1,8 @@
 """Requests to one child, through the clock: load, then any number of calls.
 
 A call: the child maps its inputs and sleeps; the content is written; a look that it slept; `go`;
-the reply; a look that it sleeps again, which stops the clock. Its outputs stay in its arena, and a
-last look (`still_intact`) shows that they were not touched while the server read them.
+the reply; a look that it sleeps again, which stops the clock. Its results stay where they are while
+the server reads them, and a last look (`still_intact`) shows that they were not touched meanwhile.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from toolchains.child import wire
 
 from .arenas import Arena
 from .clock import Snapshot, children_of, own_wait_ns, snapshot
+from .memory import MemoryReader
 from .process import ChildGone, ChildProcess
 
 _LOAD_DEADLINE_S = 20.0
@@ -53,6 +54,8 @@ class Channel:
         self._inputs: Arena | None = None
         self._outputs: Arena | None = None
         self._rest: Snapshot | None = None
+        self._memory = MemoryReader(child.pid)
+        self._hold = False
         self._called: set[str] = set()
         self._rates: dict[str, float] = {}
 
@@ -68,8 +71,15 @@ class Channel:
             os.close(fd)
 
     def wait_loaded(self) -> wire.Fault | None:
-        """Wait for the import to finish; a Fault if it failed. Raises ChildGone."""
-        return self._expect(wire.Kind.LOADED, time.monotonic() + _LOAD_DEADLINE_S)
+        """Wait for the import to finish; a Fault if it failed. Raises ChildGone and WireError."""
+        kind, message = self.child.receive(time.monotonic() + _LOAD_DEADLINE_S)
+        if kind is wire.Kind.FAULT:
+            return wire.unpack_fault(message)
+        if kind is not wire.Kind.LOADED or len(message) != wire.HEAD.size + wire.LOADED.size:
+            raise ChildGone("protocol", f"answered {kind.name} to LOAD")
+        (address,) = wire.LOADED.unpack_from(message, wire.HEAD.size)
+        self._hold = self._can_read(address)
+        return None
 
     def call(
         self,
@@ -83,15 +93,25 @@ class Channel:
         """One request of `len(items)` calls. Raises ChildGone, and WireError for a lying reply."""
         deadline = time.monotonic() + deadline_s
         placed, arrays = _place(items, capacity)
-        self._reserve(placed, deadline)
-        message = wire.pack_prepare(self.child.next_seq(), function, profiled, placed)
-        self.child.send(message)
+        calls = wire.Calls(function, tuple(placed), profiled, self._hold)
+        result = self._request(calls, arrays, deadline)
+        if isinstance(result, wire.Fault) and result.kind is wire.FaultKind.OVERLAP and self._hold:
+            # It returns the same memory every time, which is allowed: then results are copied.
+            self._hold = False
+            result = self._request(replace(calls, held=False), arrays, deadline)
+        return result
+
+    def _request(
+        self, calls: wire.Calls, arrays: list[tuple[wire.Placed, Array]], deadline: float
+    ) -> Returned | wire.Fault:
+        self._reserve(calls, deadline)
+        self.child.send(wire.pack_prepare(self.child.next_seq(), calls))
         fault = self._expect(wire.Kind.PREPARED, deadline)
         if fault is not None:
             return fault
         before = self._settle(deadline)
         self._fill(arrays)
-        return self._go(function, placed, before, deadline)
+        return self._go(calls, before, deadline)
 
     def still_intact(self) -> bool:
         """Whether the child has slept since its last reply, and started no process."""
@@ -108,16 +128,15 @@ class Channel:
                 arena.close()
         self._inputs = self._outputs = None
 
-    def _go(
-        self, function: str, items: list[wire.Item], before: Snapshot, deadline: float
-    ) -> Returned | wire.Fault:
+    def _go(self, calls: wire.Calls, before: Snapshot, deadline: float) -> Returned | wire.Fault:
         child, go = self.child, wire.HEAD.pack(self.child.next_seq(), wire.Op.GO, 0)
+        nbytes = _work_bytes(calls.items)
         ready = snapshot(child.pid)
         intact = ready.asleep and ready.cpu_ns == before.cpu_ns and before.asleep
         waited = own_wait_ns()
         start = time.perf_counter()
         child.send(go)
-        kind, message = self._await(function, _work_bytes(items), deadline)
+        kind, message = self._await(calls.function, nbytes, deadline)
         end, after = self._stop(deadline)
         waited = own_wait_ns() - waited + max(0, after.wait_ns - before.wait_ns)
         self._rest = after
@@ -126,9 +145,9 @@ class Channel:
         if kind is not wire.Kind.DONE:
             raise ChildGone("protocol", f"answered {kind.name} to GO")
         done = wire.unpack_done(message)
-        self._learn(function, done.nanoseconds * 1e-9, _work_bytes(items))
+        self._learn(calls.function, done.nanoseconds * 1e-9, nbytes)
         return Returned(
-            outputs=self._collect(items, done),
+            outputs=self._collect(calls, done),
             seconds=end - start,
             child_seconds=done.nanoseconds * 1e-9,
             wait_seconds=waited * 1e-9,
@@ -184,10 +203,13 @@ class Channel:
             raise ChildGone("protocol", f"answered {kind.name}, not {wanted.name}")
         return None
 
-    def _reserve(self, items: list[wire.Item], deadline: float) -> None:
-        arrays = [v for item in items for v in item.values if isinstance(v, wire.Placed)]
+    def _reserve(self, calls: wire.Calls, deadline: float) -> None:
+        """Make the arenas large enough for a request."""
+        arrays = [v for item in calls.items for v in item.values if isinstance(v, wire.Placed)]
         inputs = max((v.offset + v.nbytes for v in arrays), default=0)
-        outputs = max((i.out_offset + i.out_capacity for i in items), default=0)
+        outputs = max((i.out_offset + i.out_capacity for i in calls.items), default=0)
+        if calls.held:
+            outputs = 0
         if (
             self._inputs is not None
             and self._outputs is not None
@@ -212,22 +234,40 @@ class Channel:
         for place, content in arrays:
             np.copyto(self._inputs.view(place), content)
 
-    def _collect(self, items: list[wire.Item], done: wire.Done) -> tuple[tuple[Array, ...], ...]:
-        assert self._outputs is not None
-        if len(done.outputs) != len(items):
+    def _collect(self, calls: wire.Calls, done: wire.Done) -> tuple[tuple[Array, ...], ...]:
+        """The outputs, as read-only arrays of this process."""
+        if len(done.outputs) != len(calls.items):
             raise wire.WireError("another number of outputs than of items")
-        collected = []
-        for item, outputs in zip(items, done.outputs, strict=True):
-            views = []
-            for place in outputs:
-                end = place.offset + place.nbytes
-                if place.offset < item.out_offset or end > item.out_offset + item.out_capacity:
-                    raise wire.WireError("an output lies outside its place")
-                view = self._outputs.view(place)
+        for item, outputs in zip(calls.items, done.outputs, strict=True):
+            if sum(wire.align(p.nbytes) for p in outputs) > wire.align(item.out_capacity):
+                raise wire.WireError("outputs are larger than their place")
+        take = self._read if calls.held else self._outputs_view
+        collected = tuple(tuple(take(p) for p in outputs) for outputs in done.outputs)
+        for views in collected:
+            for view in views:
                 view.flags.writeable = False
-                views.append(view)
-            collected.append(tuple(views))
-        return tuple(collected)
+        return collected
+
+    def _outputs_view(self, place: wire.Placed) -> Array:
+        if self._outputs is None:
+            raise wire.WireError("an output in an arena that does not exist")
+        return self._outputs.view(place)
+
+    def _read(self, place: wire.Placed) -> Array:
+        result: Array = np.empty(place.shape, place.dtype)
+        try:
+            self._memory.read(place.offset, result.reshape(-1).view(np.uint8))
+        except OSError as error:
+            raise wire.WireError(f"a result can't be read: {error}") from error
+        return result
+
+    def _can_read(self, address: int) -> bool:
+        probe = np.zeros(len(wire.PROBE), np.uint8)
+        try:
+            self._memory.read(address, probe)
+        except OSError:
+            return False
+        return probe.tobytes() == wire.PROBE
 
 
 def _place(
@@ -251,7 +291,7 @@ def _place(
     return placed, arrays
 
 
-def _work_bytes(items: list[wire.Item]) -> int:
+def _work_bytes(items: Sequence[wire.Item]) -> int:
     """A measure of a request's size: its inputs or the room for its outputs."""
     placed = (v.nbytes for item in items for v in item.values if isinstance(v, wire.Placed))
     return max(sum(placed), sum(item.out_capacity for item in items))
