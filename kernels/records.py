@@ -77,6 +77,8 @@ class FailureKind(StrEnum):
     """It raised."""
     TIMEOUT = "timeout"
     """It did not finish before its deadline."""
+    BUSY = "busy"
+    """Other work on the machine disturbed the measurement; nothing is wrong with the kernel."""
     CRASH = "crash"
     """Its process ended without replying."""
     MEMORY = "memory"

@@ -7,6 +7,7 @@ A raw JSON object flows in; a frozen record whose every name is known to this se
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -69,6 +70,16 @@ def _finite(value: float) -> float:
 
 def _lower(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
+
+
+def _from_json(value: object) -> object:
+    """Some clients send an object as its JSON text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
 def _check_task(value: str, info: ValidationInfo) -> str:
@@ -202,7 +213,9 @@ class CompileArguments(Arguments):
     """What is asked, for example szp; describe_arch lists the tasks."""
     target: TargetName
     """Where it must run, for example numba; describe_arch lists the targets."""
-    files: Annotated[dict[str, str] | None, AfterValidator(_check_files)] = None
+    files: Annotated[
+        dict[str, str] | None, BeforeValidator(_from_json), AfterValidator(_check_files)
+    ] = None
     """The source, file name → text; kernel.py is required. At most 32 files and 256 KiB."""
     path: Annotated[str | None, AfterValidator(_check_path), Field(validate_default=True)] = None
     """Instead of files: a folder holding kernel.py, under a root this server was started with."""

@@ -34,8 +34,8 @@ from sz_mcp.tokens import Token
 
 _LOGGED = frozenset({"tools/call", "resources/read", "prompts/get"})
 """Methods that leave a row; anything but a tool is logged under the name of its method."""
-_ERROR_TEXT = 2000
-"""Characters of an error that its row keeps."""
+_KEPT_TEXT = 2000
+"""Characters of an error, and of an argument, that a row keeps; the ledger keeps sources apart."""
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,14 @@ class Call:
             started_at=self.started_at,
             duration_ms=(perf_counter() - self.started) * 1e3,
             outcome=outcome,
-            arguments=self.arguments,
+            arguments=_kept(self.arguments),
             agent=self.caller.agent,
             session=self.caller.session,
             client=self.caller.client,
             protocol=self.caller.protocol,
             attempt=self.attempt,
             status=structured.get("status"),
-            error=error[:_ERROR_TEXT] if error else None,
+            error=error[:_KEPT_TEXT] if error else None,
             request_bytes=_size(self.arguments),
             reply_bytes=_size(result),
             kernel_id=self.kernel_id,
@@ -222,6 +222,19 @@ def _opened(caller: Caller, method: str, params: Mapping[str, Any]) -> Call:
         return Call(caller=caller, tool=str(params.get("name")), arguments=sent)
     what = {key: params[key] for key in ("uri", "name") if key in params}
     return Call(caller=caller, tool=method, arguments={**what, **sent})
+
+
+def _kept(arguments: Mapping[str, object]) -> dict[str, object]:
+    """The arguments without what is too long for a row; `files` is the ledger's to replace."""
+    return {
+        name: value if name == "files" and isinstance(value, Mapping) else _cut(value)
+        for name, value in arguments.items()
+    }
+
+
+def _cut(value: object) -> object:
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    return value if len(text) <= _KEPT_TEXT else f"{text[:_KEPT_TEXT]}… ({len(text)} characters)"
 
 
 def _size(value: object) -> int:

@@ -20,13 +20,11 @@ FEEDBACK_LEVELS: tuple[FeedbackLevel, ...] = get_args(FeedbackLevel)
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a submission and an answer may be."""
+    """How large a submission may be."""
 
     source_bytes: int = 256 * 1024
     """UTF-8 bytes of all files of one submission."""
     files: int = 32
-    argument_bytes: int = 8 * 1024
-    """Most bytes of a call's arguments that the ledger keeps; sources are kept apart, by hash."""
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,8 @@ class Reply:
     intact: bool
     """The child used no CPU between mapping its inputs and `go`, slept after its reply, and
     started no process. False makes the result `suspect`."""
+    cpu_seconds: float
+    """CPU time of all threads of the child: more than `seconds` if several ran."""
     phases: tuple[Phase, ...] = ()
 
 
@@ -161,8 +163,10 @@ class Toolchain(Protocol):
         """Compile in a child of its own. Never raises for what the submission did."""
         ...
 
-    def load(self, submission: Submission, cancellation: Cancellation) -> Session | Failure:
-        """Start the kernel's children and import it in each."""
+    def load(
+        self, submission: Submission, threads: int, cancellation: Cancellation
+    ) -> Session | Failure:
+        """Start the kernel's children, which may use `threads` threads, and import it in each."""
         ...
 
     def close(self) -> None:

@@ -28,7 +28,7 @@ from toolchains.children.session import open_session
 from toolchains.peaks import Peaks
 
 TARGET = "numba"
-_WARM_UP_DEADLINE_S = 15.0
+_WARM_UP_DEADLINE_S = 10.0
 _WARM_UP_BOUND = 1e-3
 _PEAK_SIZES = (64 << 10, 4 << 20, 64 << 20)
 
@@ -107,10 +107,12 @@ class NumbaToolchain:
             metrics=(Metric("first_call_seconds", seconds, "s", "measured"),),
         )
 
-    def load(self, submission: Submission, cancellation: Cancellation) -> Session | Failure:
+    def load(
+        self, submission: Submission, threads: int, cancellation: Cancellation
+    ) -> Session | Failure:
         """See `Toolchain.load`."""
         functions = TASKS[submission.task].functions
-        return open_session(self._pool, submission, functions, cancellation)
+        return open_session(self._pool, submission, functions, cancellation, threads=threads)
 
     def close(self) -> None:
         """See `Toolchain.close`."""

@@ -15,6 +15,9 @@ from results_db.errors import LedgerError
 from results_db.queries import QueryResult, query
 from sz_mcp.errors import StepFailed
 
+_PLAIN_WIDTH = 200
+"""Columns where the output is no terminal and has no width of its own."""
+
 
 def run(home: Path, statement: str, form: str, max_rows: int) -> None:
     """Print the rows; `form` is table, json or csv.
@@ -36,21 +39,46 @@ def run(home: Path, statement: str, form: str, max_rows: int) -> None:
             writer.writerow(result.columns)
             writer.writerows(result.rows)
         case _:
-            _print_table(result)
+            _print_rows(result)
     if result.truncated:
         sys.stderr.write(f"sz-mcp: only the first {max_rows} rows; see --max-rows\n")
 
 
-def _print_table(result: QueryResult) -> None:
+def _print_rows(result: QueryResult) -> None:
+    """A table, or one record below the other where a table would not fit the terminal."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_PLAIN_WIDTH)
+    fits = _natural_width(result) <= console.width
+    console.print(_table(result) if fits else _records(result))
+    console.print(f"{len(result.rows)} rows, as of {result.as_of:%Y-%m-%d %H:%M:%S} UTC")
+
+
+def _natural_width(result: QueryResult) -> int:
+    """Columns that a table needs when no cell is folded."""
+    cells = [result.columns, *([_cell(v) for v in row] for row in result.rows)]
+    return sum(max(len(row[i]) for row in cells) + 2 for i in range(len(result.columns)))
+
+
+def _records(result: QueryResult) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for number, row in enumerate(result.rows, 1):
+        table.add_row(f"row {number}", "", style="dim")
+        for column, value in zip(result.columns, row, strict=True):
+            table.add_row(column, _cell(value))
+    return table
+
+
+def _table(result: QueryResult) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for i, column in enumerate(result.columns):
         numbers = all(isinstance(row[i], int | float) for row in result.rows if row[i] is not None)
         table.add_column(column, justify="right" if numbers else "left", overflow="fold")
     for row in result.rows:
         table.add_row(*(_cell(value) for value in row))
-    console = Console()
-    console.print(table)
-    console.print(f"{len(result.rows)} rows, as of {result.as_of:%Y-%m-%d %H:%M:%S} UTC")
+    return table
 
 
 def _cell(value: object) -> str:

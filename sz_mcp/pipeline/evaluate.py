@@ -109,6 +109,7 @@ class Pipeline:
             cases = stage_cases(task, request, field)
         return self._with_session(
             kernel,
+            request.threads,
             watch,
             lambda live: judge(live.session, cases, request, watch),
             _unverified,
@@ -124,7 +125,9 @@ class Pipeline:
                 return time_stage(bench, task)
             return time_codec(bench, task, self._golden)
 
-        return self._with_session(kernel, watch, work, lambda f: _unmeasured(f, field, request))
+        return self._with_session(
+            kernel, request.threads, watch, work, lambda f: _unmeasured(f, field, request)
+        )
 
     def profile(self, kernel: Kernel, request: Request, watch: Watch) -> Profile:
         """Find where the time goes on a field."""
@@ -134,7 +137,9 @@ class Pipeline:
             with self._alone(watch):
                 return profile_kernel(live.session, task, field, request, watch, self._peaks)
 
-        return self._with_session(kernel, watch, work, lambda f: _unprofiled(f, field, request))
+        return self._with_session(
+            kernel, request.threads, watch, work, lambda f: _unprofiled(f, field, request)
+        )
 
     def close(self) -> None:
         """Kill every child. Idempotent."""
@@ -152,6 +157,7 @@ class Pipeline:
     def _with_session(
         self,
         kernel: Kernel,
+        threads: int,
         watch: Watch,
         work: Callable[[LiveKernel], T],
         failed: Callable[[Failure], T],
@@ -159,8 +165,8 @@ class Pipeline:
         """Run `work` on the loaded kernel, its children killed if the caller goes away."""
         try:
             # The same program is the same kernel: an agent that sends it again finds it compiled.
-            key = kernel.submission.exact_hash
-            with self._live.use(key, lambda: self._load(kernel, watch)) as live:
+            key = f"{kernel.submission.exact_hash}:{threads}"
+            with self._live.use(key, lambda: self._load(kernel, threads, watch)) as live:
                 if isinstance(live, Failure):
                     return failed(live)
                 watch.cancellation.attach(live.session.kill)
@@ -173,10 +179,10 @@ class Pipeline:
         except TimingCancelled:
             return failed(_cancelled())
 
-    def _load(self, kernel: Kernel, watch: Watch) -> Session | Failure:
+    def _load(self, kernel: Kernel, threads: int, watch: Watch) -> Session | Failure:
         watch.progress(0.0, "loading the kernel")
         toolchain = self._toolchain(kernel.submission.target)
-        return toolchain.load(kernel.submission, watch.cancellation)
+        return toolchain.load(kernel.submission, threads, watch.cancellation)
 
     def _toolchain(self, target: str) -> Toolchain:
         for toolchain in self._toolchains.values():

@@ -95,13 +95,13 @@ def _metrics(measured: Sequence[_Measured], nbytes: int, peaks: Peaks) -> tuple[
             Metric(f"{m.function}.bandwidth", speed, "GB/s", "measured"),
             Metric(f"{m.function}.share_of_copy_peak", speed / peak, "", "derived"),
         ]
-        inside = sum(p.seconds for p in m.phases)
-        outside = max(0.0, m.seconds - inside)
+        outside = max(0.0, m.seconds - sum(p.seconds for p in m.phases))
         metrics += [
             Metric(f"phase.{m.function}.{_phase_name(m, p)}", p.seconds, "s", "reported")
             for p in m.phases
         ]
-        metrics.append(Metric(f"phase.{m.function}.(call and copy out)", outside, "s", "derived"))
+        # Waking the child up, handing over, and Python between the submission's functions.
+        metrics.append(Metric(f"phase.{m.function}.(request)", outside, "s", "derived"))
     return tuple(metrics)
 
 
@@ -111,16 +111,15 @@ def _phase_name(measured: _Measured, phase: Phase) -> str:
 
 
 def _bottleneck(measured: Sequence[_Measured]) -> str:
-    slow = max(measured, key=lambda m: m.seconds)
+    slow = max(measured, key=lambda m: m.kernel_seconds)
     if not slow.phases:
         return f"{slow.function}: {slow.seconds * 1e3:.2f} ms, not in functions of the submission"
     top = max(slow.phases, key=lambda p: p.seconds)
-    share = top.seconds / slow.seconds
+    share = top.seconds / max(slow.kernel_seconds, 1e-9)
     how = "machine code" if top.compiled else "interpreted Python"
-    return (
-        f"{slow.function} takes {slow.seconds * 1e3:.2f} ms; {share:.0%} of it in `{top.name}` "
-        f"({top.file}:{top.line}, {how})"
-    )
+    where = f"`{top.name}` ({top.file}:{top.line}, {how})"
+    milliseconds = slow.kernel_seconds * 1e3
+    return f"{slow.function} takes {milliseconds:.2f} ms; {min(share, 1.0):.0%} of it in {where}"
 
 
 def _failed(field: Field, bound: Bound, failure: Failure) -> Profile:

@@ -45,6 +45,9 @@ MAX_BATCH = 16
 _BATCH_BYTES = 256 << 20
 _OVERHEAD_SHARE = 0.05
 """A request is made long enough that an empty round trip is at most this part of it."""
+_CPU_TOLERANCE = 1.05
+_CPU_SLACK_S = 1e-3
+"""CPU time beyond threads x wall time that is put down to the accounting's grain."""
 _TRIES = 4
 """Repetitions made at most, as a multiple of those asked for, when other work disturbs them."""
 _PAUSE_S = 0.01
@@ -169,8 +172,9 @@ class _Rounds:
             if isinstance(replies, Failure):
                 return replies
             self._keep(repetition, variants, replies)
-            if not all(r.intact for r in replies):
-                return _worked_outside()
+            wrong = _out_of_bounds(self._bench, replies)
+            if wrong is not None:
+                return wrong
             if any(r.disturbed for r in replies):
                 time.sleep(_PAUSE_S)
             else:
@@ -178,7 +182,7 @@ class _Rounds:
         if undisturbed * 2 < repeats:
             return _failure(
                 Status.TIMED,
-                FailureKind.TIMEOUT,
+                FailureKind.BUSY,
                 "the machine was busy with other work in most repetitions; try again later",
                 Status.INCONCLUSIVE,
             )
@@ -252,14 +256,22 @@ def _warm_up_codec(bench: Bench) -> list[Reply] | Failure:
         replies = _codec_round(bench, _variants(bench, 1))
         if isinstance(replies, Failure):
             return replies
-        if not all(r.intact for r in replies):
-            return _worked_outside()
+        wrong = _out_of_bounds(bench, replies)
+        if wrong is not None:
+            return wrong
     return replies
 
 
-def _worked_outside() -> Failure:
-    text = "the kernel's processes worked outside the timed requests, or started others"
-    return _failure(Status.TIMED, FailureKind.INTEGRITY, text, Status.SUSPECT)
+def _out_of_bounds(bench: Bench, replies: Sequence[Reply]) -> Failure | None:
+    """Work where none may be: outside the requests, or on more threads than were asked for."""
+    if not all(r.intact for r in replies):
+        text = "the kernel's processes worked outside the timed requests, or started others"
+        return _failure(Status.TIMED, FailureKind.INTEGRITY, text, Status.SUSPECT)
+    threads = bench.request.threads
+    if any(r.cpu_seconds > _CPU_TOLERANCE * threads * r.seconds + _CPU_SLACK_S for r in replies):
+        text = f"the kernel ran on more threads than the {threads} that this run is for"
+        return _failure(Status.TIMED, FailureKind.INTEGRITY, text, Status.SUSPECT)
+    return None
 
 
 def _pristine(bench: Bench, task: CodecTask, golden: GoldenStreams) -> Pristine | Failure:

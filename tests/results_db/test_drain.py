@@ -59,102 +59,102 @@ def test_a_fresh_home_gets_a_database_and_a_snapshot(tmp_path: Path) -> None:
     assert read(tmp_path / "new" / "home", "SELECT * FROM leaderboard") == []
 
 
-def test_draining_twice_adds_nothing_and_publishes_nothing(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path, writer="test")
+def test_draining_twice_adds_nothing_and_publishes_nothing(home: Path) -> None:
+    ledger = Ledger(home, writer="test")
     ledger.call(call("c1"))
 
-    first, second = drain(tmp_path), drain(tmp_path)
+    first, second = drain(home), drain(home)
 
     assert (first.rows, first.published) == (1, True)
     assert (second.rows, second.published) == (0, False)
 
 
 def test_a_live_segment_stays_and_is_read_on_from_where_the_last_drain_stopped(
-    tmp_path: Path,
+    home: Path,
 ) -> None:
-    ledger = Ledger(tmp_path, writer="test")
+    ledger = Ledger(home, writer="test")
     ledger.call(call("c1"))
-    first = drain(tmp_path)
+    first = drain(home)
     ledger.call(call("c2"))
 
-    second = drain(tmp_path)
+    second = drain(home)
 
     assert (first.archived, second.archived, second.rows) == (0, 0, 1)
-    assert drained(tmp_path, "SELECT count(*), bool_or(closed) FROM calls, journal_segments") == [
+    assert drained(home, "SELECT count(*), bool_or(closed) FROM calls, journal_segments") == [
         (2, False)
     ]
 
 
 def test_a_segment_is_archived_when_its_process_ended_and_deleted_once_checkpointed(
-    tmp_path: Path,
+    home: Path,
 ) -> None:
-    path = segment(tmp_path, line(1))
+    path = segment(home, line(1))
 
-    first = drain(tmp_path)
-    archived = (tmp_path / "archive" / path.name).exists()
-    drain(tmp_path)
+    first = drain(home)
+    archived = (home / "archive" / path.name).exists()
+    drain(home)
 
     assert first.archived == 1
     assert not path.exists()
     assert archived
-    assert list((tmp_path / "archive").iterdir()) == []
-    assert read(tmp_path, "SELECT call_id FROM calls") == [("c1",)]
+    assert list((home / "archive").iterdir()) == []
+    assert read(home, "SELECT call_id FROM calls") == [("c1",)]
 
 
-def test_an_archived_segment_is_drained_again_if_the_database_lost_it(tmp_path: Path) -> None:
-    segment(tmp_path, line(1))
-    drain(tmp_path)
-    with duckdb.connect(str(tmp_path / "ledger.duckdb")) as connection:
+def test_an_archived_segment_is_drained_again_if_the_database_lost_it(home: Path) -> None:
+    segment(home, line(1))
+    drain(home)
+    with duckdb.connect(str(home / "ledger.duckdb")) as connection:
         connection.execute("DELETE FROM calls")
         connection.execute("DELETE FROM journal_segments")
 
-    report = drain(tmp_path)
+    report = drain(home)
 
     assert report.rows == 1
-    assert read(tmp_path, "SELECT call_id FROM calls") == [("c1",)]
+    assert read(home, "SELECT call_id FROM calls") == [("c1",)]
 
 
 def test_an_archived_segment_is_kept_while_the_database_has_an_unchecked_log(
-    tmp_path: Path,
+    home: Path,
 ) -> None:
-    path = segment(tmp_path, line(1))
-    drain(tmp_path)
+    path = segment(home, line(1))
+    drain(home)
     killed_after_commit = (
         "import duckdb, os, sys\n"
         "connection = duckdb.connect(sys.argv[1])\n"
         "connection.execute('CREATE TABLE other (i INTEGER)')\n"
         "os.kill(os.getpid(), 9)\n"
     )
-    subprocess.run([sys.executable, "-c", killed_after_commit, str(tmp_path / "ledger.duckdb")])
-    assert (tmp_path / "ledger.duckdb.wal").exists()
+    subprocess.run([sys.executable, "-c", killed_after_commit, str(home / "ledger.duckdb")])
+    assert (home / "ledger.duckdb.wal").exists()
 
-    drain(tmp_path)
+    drain(home)
 
-    assert (tmp_path / "archive" / path.name).exists()
+    assert (home / "archive" / path.name).exists()
 
 
-def test_a_row_that_is_already_there_is_not_added_again(tmp_path: Path) -> None:
-    segment(tmp_path, line(1) + line(1) + line(2))
-    segment(tmp_path, line(2) + line(3), "2-2-bb.jsonl")
+def test_a_row_that_is_already_there_is_not_added_again(home: Path) -> None:
+    segment(home, line(1) + line(1) + line(2))
+    segment(home, line(2) + line(3), "2-2-bb.jsonl")
 
-    report = drain(tmp_path)
+    report = drain(home)
 
     assert report.rows == 3
-    assert read(tmp_path, "SELECT call_id FROM calls ORDER BY 1") == [("c1",), ("c2",), ("c3",)]
+    assert read(home, "SELECT call_id FROM calls ORDER BY 1") == [("c1",), ("c2",), ("c3",)]
 
 
-def test_the_torn_tail_of_an_ended_process_is_reported_and_survived(tmp_path: Path) -> None:
+def test_the_torn_tail_of_an_ended_process_is_reported_and_survived(home: Path) -> None:
     torn = line(2)[:-20]
-    segment(tmp_path, line(1) + torn)
+    segment(home, line(1) + torn)
 
-    report = drain(tmp_path)
+    report = drain(home)
 
     assert [(piece.byte_offset, piece.bytes) for piece in report.damage] == [
         (len(line(1)), len(torn))
     ]
-    assert read(tmp_path, "SELECT call_id FROM calls") == [("c1",)]
+    assert read(home, "SELECT call_id FROM calls") == [("c1",)]
     assert read(
-        tmp_path, "SELECT segment, byte_offset, bytes, reason, content FROM journal_damage"
+        home, "SELECT segment, byte_offset, bytes, reason, content FROM journal_damage"
     ) == [
         (
             "1-2-aa.jsonl",
@@ -164,18 +164,18 @@ def test_the_torn_tail_of_an_ended_process_is_reported_and_survived(tmp_path: Pa
             torn.decode(),
         )
     ]
-    assert drain(tmp_path).damage == ()
+    assert drain(home).damage == ()
 
 
-def test_the_unfinished_line_of_a_live_process_waits_for_its_end(tmp_path: Path) -> None:
-    path = segment(tmp_path, line(1) + line(2)[:-20])
+def test_the_unfinished_line_of_a_live_process_waits_for_its_end(home: Path) -> None:
+    path = segment(home, line(1) + line(2)[:-20])
     descriptor = os.open(path, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_SH)
 
-    early = drain(tmp_path)
+    early = drain(home)
     with path.open("ab") as file:
         file.write(line(2)[-20:])
-    late = drain(tmp_path)
+    late = drain(home)
     os.close(descriptor)
 
     assert (early.rows, early.damage) == (1, ())
@@ -198,112 +198,109 @@ def test_the_unfinished_line_of_a_live_process_waits_for_its_end(tmp_path: Path)
     ],
 )
 def test_a_line_that_is_no_event_is_reported_and_skipped(
-    tmp_path: Path, garbage: bytes, reason: str
+    home: Path, garbage: bytes, reason: str
 ) -> None:
-    segment(tmp_path, line(1) + garbage + line(2))
+    segment(home, line(1) + garbage + line(2))
 
-    report = drain(tmp_path)
+    report = drain(home)
 
     (piece,) = report.damage
     assert (piece.byte_offset, piece.bytes) == (len(line(1)), len(garbage) - 1)
     assert reason in piece.reason
-    assert read(tmp_path, "SELECT call_id FROM calls ORDER BY 1") == [("c1",), ("c2",)]
-    assert read(tmp_path, "SELECT count(*) FROM journal_damage") == [(1,)]
+    assert read(home, "SELECT call_id FROM calls ORDER BY 1") == [("c1",), ("c2",)]
+    assert read(home, "SELECT count(*) FROM journal_damage") == [(1,)]
 
 
-def test_keys_that_this_version_does_not_know_are_kept_in_extra(tmp_path: Path) -> None:
-    segment(tmp_path, line(1, tool="t", mood={"level": 9}) + line(2))
+def test_keys_that_this_version_does_not_know_are_kept_in_extra(home: Path) -> None:
+    segment(home, line(1, tool="t", mood={"level": 9}) + line(2))
 
-    drain(tmp_path)
+    drain(home)
 
-    assert read(tmp_path, "SELECT tool, extra->>'$.mood.level' FROM calls ORDER BY call_id") == [
+    assert read(home, "SELECT tool, extra->>'$.mood.level' FROM calls ORDER BY call_id") == [
         ("t", "9"),
         (None, None),
     ]
 
 
-def test_rows_of_a_table_that_this_version_does_not_know_are_kept(tmp_path: Path) -> None:
-    segment(tmp_path, line(1, "dreams", depth=3) + line(2))
+def test_rows_of_a_table_that_this_version_does_not_know_are_kept(home: Path) -> None:
+    segment(home, line(1, "dreams", depth=3) + line(2))
 
-    report = drain(tmp_path)
+    report = drain(home)
 
     assert report.rows == 2
-    assert read(tmp_path, "SELECT table_name, content->>'depth', segment FROM unplaced_rows") == [
+    assert read(home, "SELECT table_name, content->>'depth', segment FROM unplaced_rows") == [
         ("dreams", "3", "1-2-aa.jsonl")
     ]
 
 
-def test_a_value_that_its_column_cannot_take_is_kept_in_extra(tmp_path: Path) -> None:
+def test_a_value_that_its_column_cannot_take_is_kept_in_extra(home: Path) -> None:
     many = b"".join(line(number, attempt=number) for number in range(2, 300))
-    segment(tmp_path, line(1, tool="t", attempt="third", duration_ms=2.5) + many)
+    segment(home, line(1, tool="t", attempt="third", duration_ms=2.5) + many)
 
-    report = drain(tmp_path)
+    report = drain(home)
 
     assert (report.rows, report.damage) == (299, ())
     assert read(
-        tmp_path,
+        home,
         "SELECT tool, duration_ms, attempt, extra->>'attempt' FROM calls WHERE call_id = 'c1'",
     ) == [("t", 2.5, None, "third")]
-    assert read(tmp_path, "SELECT count(attempt), count(extra) FROM calls") == [(298, 1)]
+    assert read(home, "SELECT count(attempt), count(extra) FROM calls") == [(298, 1)]
 
 
-def test_a_nested_value_of_a_newer_shape_is_not_lost(tmp_path: Path) -> None:
+def test_a_nested_value_of_a_newer_shape_is_not_lost(home: Path) -> None:
     shape = {"direction": "compress", "seconds": 0.5, "colour": "blue"}
-    segment(tmp_path, line(1, "runs_finished", run_id="r1", samples=[shape]))
+    segment(home, line(1, "runs_finished", run_id="r1", samples=[shape]))
 
-    report = drain(tmp_path)
+    report = drain(home)
 
     assert (report.rows, report.damage) == (1, ())
-    assert read(tmp_path, "SELECT run_id, extra->>'$.samples[0].colour' FROM runs_finished") == [
+    assert read(home, "SELECT run_id, extra->>'$.samples[0].colour' FROM runs_finished") == [
         ("r1", "blue")
     ]
 
 
 @pytest.mark.parametrize("read_only", [True, False])
-def test_a_database_that_somebody_has_open_is_drained_later(
-    tmp_path: Path, read_only: bool
-) -> None:
-    drain(tmp_path)
-    ledger = Ledger(tmp_path, writer="test")
-    with opened_elsewhere(tmp_path / "ledger.duckdb", read_only):
+def test_a_database_that_somebody_has_open_is_drained_later(home: Path, read_only: bool) -> None:
+    drain(home)
+    ledger = Ledger(home, writer="test")
+    with opened_elsewhere(home / "ledger.duckdb", read_only):
         ledger.call(call("c1"))
-        held = drain(tmp_path)
-        assert read(tmp_path, "SELECT count(*) FROM calls") == [(0,)]
+        held = drain(home)
+        assert read(home, "SELECT count(*) FROM calls") == [(0,)]
 
-    later = drain(tmp_path)
+    later = drain(home)
 
     assert (held.outcome, held.as_of) == (Outcome.HELD, None)
     assert (later.outcome, later.rows) == (Outcome.DRAINED, 1)
 
 
-def test_a_database_that_this_process_has_open_is_drained_later(tmp_path: Path) -> None:
-    drain(tmp_path)
+def test_a_database_that_this_process_has_open_is_drained_later(home: Path) -> None:
+    drain(home)
 
-    with duckdb.connect(str(tmp_path / "ledger.duckdb"), read_only=True):
-        held = drain(tmp_path)
+    with duckdb.connect(str(home / "ledger.duckdb"), read_only=True):
+        held = drain(home)
 
     assert held.outcome is Outcome.HELD
-    assert drain(tmp_path).outcome is Outcome.DRAINED
+    assert drain(home).outcome is Outcome.DRAINED
 
 
-def test_one_drain_at_a_time(tmp_path: Path) -> None:
-    drain(tmp_path)
-    descriptor = os.open(tmp_path / "drain.lock", os.O_RDWR)
+def test_one_drain_at_a_time(home: Path) -> None:
+    drain(home)
+    descriptor = os.open(home / "drain.lock", os.O_RDWR)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
 
-    report = drain(tmp_path)
+    report = drain(home)
     os.close(descriptor)
 
     assert report.outcome is Outcome.LOCKED
 
 
-def test_drains_of_several_threads_add_every_row_once(tmp_path: Path) -> None:
+def test_drains_of_several_threads_add_every_row_once(home: Path) -> None:
     for number in range(20):
-        segment(tmp_path, line(2 * number) + line(2 * number + 1), f"{number}-1-aa.jsonl")
+        segment(home, line(2 * number) + line(2 * number + 1), f"{number}-1-aa.jsonl")
     reports = []
     threads = [
-        threading.Thread(target=lambda: reports.append(drain(tmp_path, wait_s=30)))
-        for _ in range(4)
+        threading.Thread(target=lambda: reports.append(drain(home, wait_s=30))) for _ in range(4)
     ]
     for thread in threads:
         thread.start()
@@ -312,96 +309,96 @@ def test_drains_of_several_threads_add_every_row_once(tmp_path: Path) -> None:
 
     assert [report.outcome for report in reports] == [Outcome.DRAINED] * 4
     assert sum(report.rows for report in reports) == 40
-    assert read(tmp_path, "SELECT count(*), count(DISTINCT call_id) FROM calls") == [(40, 40)]
+    assert read(home, "SELECT count(*), count(DISTINCT call_id) FROM calls") == [(40, 40)]
 
 
-def test_more_segments_than_fit_one_transaction_are_all_drained(tmp_path: Path) -> None:
+def test_more_segments_than_fit_one_transaction_are_all_drained(home: Path) -> None:
     for number in range(300):
-        segment(tmp_path, line(number), f"{number}-1-aa.jsonl")
+        segment(home, line(number), f"{number}-1-aa.jsonl")
 
-    report = drain(tmp_path)
+    report = drain(home)
 
     assert (report.rows, report.archived) == (300, 300)
 
 
-def test_a_drain_without_time_says_that_it_is_partial(tmp_path: Path) -> None:
-    segment(tmp_path, line(1))
+def test_a_drain_without_time_says_that_it_is_partial(home: Path) -> None:
+    segment(home, line(1))
 
-    report = drain(tmp_path, limit_s=0.0)
+    report = drain(home, limit_s=0.0)
 
     assert (report.outcome, report.rows, report.as_of) == (Outcome.PARTIAL, 0, None)
-    assert drain(tmp_path).rows == 1
+    assert drain(home).rows == 1
 
 
-def test_a_snapshot_that_is_being_read_does_not_stop_the_next_one(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path, writer="test")
-    drain(tmp_path)
-    reader = duckdb.connect(str(tmp_path / "ledger-read.duckdb"), read_only=True)
+def test_a_snapshot_that_is_being_read_does_not_stop_the_next_one(home: Path) -> None:
+    ledger = Ledger(home, writer="test")
+    drain(home)
+    reader = duckdb.connect(str(home / "ledger-read.duckdb"), read_only=True)
     ledger.call(call("c1"))
 
-    report = drain(tmp_path)
+    report = drain(home)
 
     assert report.published
     assert reader.execute("SELECT count(*) FROM calls").fetchone() == (0,)
     reader.close()
-    assert read(tmp_path, "SELECT count(*) FROM calls") == [(1,)]
+    assert read(home, "SELECT count(*) FROM calls") == [(1,)]
 
 
 def test_what_a_careless_reader_wrote_into_a_snapshot_does_not_spoil_the_next(
-    tmp_path: Path,
+    home: Path,
 ) -> None:
-    drain(tmp_path)
+    drain(home)
     careless = (
         "import duckdb, os, sys\n"
         "connection = duckdb.connect(sys.argv[1])\n"
         "connection.execute('CREATE TABLE mine (i INTEGER)')\n"
         "os.kill(os.getpid(), 9)\n"
     )
-    snapshot = tmp_path / "ledger-read.duckdb"
+    snapshot = home / "ledger-read.duckdb"
     subprocess.run([sys.executable, "-c", careless, str(snapshot)])
-    assert (tmp_path / "ledger-read.duckdb.wal").exists()
-    segment(tmp_path, line(1))
+    assert (home / "ledger-read.duckdb.wal").exists()
+    segment(home, line(1))
 
-    drain(tmp_path)
+    drain(home)
 
-    assert read(tmp_path, "SELECT call_id FROM calls") == [("c1",)]
+    assert read(home, "SELECT call_id FROM calls") == [("c1",)]
 
 
-def test_leftovers_of_killed_drains_are_removed(tmp_path: Path) -> None:
-    stale = tmp_path / "ledger-read.duckdb.0123456789abcdef.tmp"
+def test_leftovers_of_killed_drains_are_removed(home: Path) -> None:
+    stale = home / "ledger-read.duckdb.0123456789abcdef.tmp"
     stale.write_bytes(b"half a copy")
 
-    drain(tmp_path)
+    drain(home)
 
     assert not stale.exists()
 
 
-def test_a_snapshot_that_a_killed_drain_did_not_publish_is_published(tmp_path: Path) -> None:
-    segment(tmp_path, line(1))
-    drain(tmp_path)
-    (tmp_path / "ledger-read.duckdb").unlink()
+def test_a_snapshot_that_a_killed_drain_did_not_publish_is_published(home: Path) -> None:
+    segment(home, line(1))
+    drain(home)
+    (home / "ledger-read.duckdb").unlink()
 
-    report = drain(tmp_path)
+    report = drain(home)
 
     assert report.published
-    assert read(tmp_path, "SELECT call_id FROM calls") == [("c1",)]
+    assert read(home, "SELECT call_id FROM calls") == [("c1",)]
 
 
-def test_a_damaged_database_is_said_so_and_the_journal_is_kept(tmp_path: Path) -> None:
-    path = segment(tmp_path, line(1))
-    (tmp_path / "ledger.duckdb").write_bytes(b"not a database at all" * 1000)
+def test_a_damaged_database_is_said_so_and_the_journal_is_kept(home: Path) -> None:
+    path = segment(home, line(1))
+    (home / "ledger.duckdb").write_bytes(b"not a database at all" * 1000)
 
     with pytest.raises(DatabaseError, match="Move it away"):
-        drain(tmp_path)
+        drain(home)
 
     assert path.exists()
-    (tmp_path / "ledger.duckdb").unlink()
-    assert drain(tmp_path).rows == 1
+    (home / "ledger.duckdb").unlink()
+    assert drain(home).rows == 1
 
 
-def test_plain_duckdb_in_another_process_reads_the_leaderboard(tmp_path: Path) -> None:
-    record_ranked(Ledger(tmp_path, writer="test"), kernel("k1"), run_result())
-    drain(tmp_path)
+def test_plain_duckdb_in_another_process_reads_the_leaderboard(home: Path) -> None:
+    record_ranked(Ledger(home, writer="test"), kernel("k1"), run_result())
+    drain(home)
     program = (
         "import duckdb, sys\n"
         "connection = duckdb.connect(sys.argv[1], read_only=True)\n"
@@ -409,7 +406,7 @@ def test_plain_duckdb_in_another_process_reads_the_leaderboard(tmp_path: Path) -
     )
 
     found = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "ledger-read.duckdb")],
+        [sys.executable, "-c", program, str(home / "ledger-read.duckdb")],
         check=True,
         capture_output=True,
         text=True,
@@ -418,20 +415,20 @@ def test_plain_duckdb_in_another_process_reads_the_leaderboard(tmp_path: Path) -
     assert found.stdout == "[('alice', 1)]\n"
 
 
-def test_a_segment_larger_than_a_transaction_is_drained_in_several(tmp_path: Path) -> None:
+def test_a_segment_larger_than_a_transaction_is_drained_in_several(home: Path) -> None:
     lines = [line(number, error="x" * 60_000) for number in range(200)]
-    segment(tmp_path, b"".join(lines) + b"torn")
+    segment(home, b"".join(lines) + b"torn")
 
-    report = drain(tmp_path)
+    report = drain(home)
 
     assert len(b"".join(lines)) > 2 * BATCH_BYTES
     assert (report.rows, report.archived, len(report.damage)) == (200, 1, 1)
-    assert read(tmp_path, "SELECT count(DISTINCT call_id), min(length(error)) FROM calls") == [
+    assert read(home, "SELECT count(DISTINCT call_id), min(length(error)) FROM calls") == [
         (200, 60_000)
     ]
 
 
-def test_a_line_larger_than_a_transaction_is_drained(tmp_path: Path) -> None:
-    segment(tmp_path, line(1, error="x" * (BATCH_BYTES + 1)) + line(2))
+def test_a_line_larger_than_a_transaction_is_drained(home: Path) -> None:
+    segment(home, line(1, error="x" * (BATCH_BYTES + 1)) + line(2))
 
-    assert drain(tmp_path).rows == 2
+    assert drain(home).rows == 2

@@ -27,13 +27,13 @@ def segments(home: Path) -> list[Path]:
     return sorted((home / "journal").glob("*.jsonl"))
 
 
-def test_an_event_is_one_line_with_all_its_rows(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
+def test_an_event_is_one_line_with_all_its_rows(home: Path) -> None:
+    journal = Journal(home)
 
     journal.append([row(1), row(2)])
     journal.append([row(3)])
 
-    (segment,) = segments(tmp_path)
+    (segment,) = segments(home)
     events = [json.loads(line) for line in segment.read_bytes().splitlines()]
     assert [[item["call_id"] for item in event["rows"]] for event in events] == [
         ["c1", "c2"],
@@ -41,10 +41,10 @@ def test_an_event_is_one_line_with_all_its_rows(tmp_path: Path) -> None:
     ]
 
 
-def test_a_segment_is_named_after_its_process(tmp_path: Path) -> None:
-    Journal(tmp_path).append([row(1)])
+def test_a_segment_is_named_after_its_process(home: Path) -> None:
+    Journal(home).append([row(1)])
 
-    (segment,) = segments(tmp_path)
+    (segment,) = segments(home)
     assert segment.name.split("-")[1] == str(os.getpid())
 
 
@@ -54,8 +54,8 @@ def test_nothing_is_created_before_the_first_event(tmp_path: Path) -> None:
     assert not (tmp_path / "home").exists()
 
 
-def test_a_closed_journal_refuses_further_events(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
+def test_a_closed_journal_refuses_further_events(home: Path) -> None:
+    journal = Journal(home)
     journal.append([row(1)])
     journal.close()
     journal.close()
@@ -64,21 +64,21 @@ def test_a_closed_journal_refuses_further_events(tmp_path: Path) -> None:
         journal.append([row(2)])
 
 
-def test_a_full_segment_is_followed_by_another(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, segment_limit=1000)
+def test_a_full_segment_is_followed_by_another(home: Path) -> None:
+    journal = Journal(home, segment_limit=1000)
 
     for number in range(30):
         journal.append([row(number)])
 
-    written = len(segments(tmp_path))
-    report = drain(tmp_path)
+    written = len(segments(home))
+    report = drain(home)
     assert written > 2
     assert (report.rows, report.archived) == (30, written - 1)
-    assert len(segments(tmp_path)) == 1
+    assert len(segments(home)) == 1
 
 
-def test_threads_share_a_journal_without_mixing_their_lines(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
+def test_threads_share_a_journal_without_mixing_their_lines(home: Path) -> None:
+    journal = Journal(home)
 
     def write(thread: int) -> None:
         for number in range(50):
@@ -90,7 +90,7 @@ def test_threads_share_a_journal_without_mixing_their_lines(tmp_path: Path) -> N
     for thread in threads:
         thread.join()
 
-    assert drained(tmp_path, "SELECT count(DISTINCT call_id), min(length(error)) FROM calls") == [
+    assert drained(home, "SELECT count(DISTINCT call_id), min(length(error)) FROM calls") == [
         (200, 5000)
     ]
 
@@ -125,25 +125,25 @@ journal.append([row(3, "")])
 """
 
 
-def test_a_line_cut_short_by_a_full_disk_is_refused_and_swallows_no_other(tmp_path: Path) -> None:
+def test_a_line_cut_short_by_a_full_disk_is_refused_and_swallows_no_other(home: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", DISK_FULL, str(tmp_path)],
+        [sys.executable, "-c", DISK_FULL, str(home)],
         check=True,
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    report = drain(tmp_path)
+    report = drain(home)
 
     assert done.stdout == "refused\n"
     assert [(piece.reason, piece.bytes) for piece in report.damage] == [
         ("torn: cut short while it was written", 2000 - report.damage[0].byte_offset)
     ]
-    assert read(tmp_path, "SELECT call_id FROM calls ORDER BY 1") == [("c1",), ("c3",)]
+    assert read(home, "SELECT call_id FROM calls ORDER BY 1") == [("c1",), ("c3",)]
 
 
-def test_a_forked_child_writes_a_segment_of_its_own(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
+def test_a_forked_child_writes_a_segment_of_its_own(home: Path) -> None:
+    journal = Journal(home)
     journal.append([row(1)])
     # A fork in a fresh interpreter: this one may have threads.
     program = (
@@ -158,66 +158,66 @@ def test_a_forked_child_writes_a_segment_of_its_own(tmp_path: Path) -> None:
     )
 
     subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path)],
+        [sys.executable, "-c", program, str(home)],
         check=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
 
-    assert len(segments(tmp_path)) == 3
-    assert drained(tmp_path, "SELECT count(*) FROM calls") == [(4,)]
+    assert len(segments(home)) == 3
+    assert drained(home, "SELECT count(*) FROM calls") == [(4,)]
 
 
 @pytest.mark.parametrize(
     "text",
     ["", "naïve ✓ 🙂", "\udc80\ud800", "nul\0byte", "line\nbreak\r\u2028", '"quoted" \\ {"a": 1}'],
 )
-def test_any_text_survives_the_way_into_the_database(tmp_path: Path, text: str) -> None:
-    journal = Journal(tmp_path)
+def test_any_text_survives_the_way_into_the_database(home: Path, text: str) -> None:
+    journal = Journal(home)
 
     journal.append([row(1, error=text, arguments={"text": text, text: 1})])
 
     shown = text.encode("utf-8", "backslashreplace").decode()
-    found = drained(tmp_path, "SELECT error, arguments->>'text' FROM calls")
+    found = drained(home, "SELECT error, arguments->>'text' FROM calls")
     assert found == [(shown, shown)]
 
 
 @pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan"), -0.0, 5e-324])
-def test_any_float_survives_the_way_into_the_database(tmp_path: Path, number: float) -> None:
-    journal = Journal(tmp_path)
+def test_any_float_survives_the_way_into_the_database(home: Path, number: float) -> None:
+    journal = Journal(home)
 
     journal.append([row(1, duration_ms=number)])
 
-    ((found,),) = drained(tmp_path, "SELECT duration_ms FROM calls")
+    ((found,),) = drained(home, "SELECT duration_ms FROM calls")
     assert repr(found) == repr(number)
 
 
-def test_long_texts_are_cut_and_say_so(tmp_path: Path) -> None:
-    Journal(tmp_path).append([row(1, error="x" * 200_000)])
+def test_long_texts_are_cut_and_say_so(home: Path) -> None:
+    Journal(home).append([row(1, error="x" * 200_000)])
 
-    ((found,),) = drained(tmp_path, "SELECT error FROM calls")
+    ((found,),) = drained(home, "SELECT error FROM calls")
     assert found == "x" * 65536 + "… [134464 characters cut]"
 
 
 @pytest.mark.parametrize("depth", [200, 5000])
-def test_deep_arguments_are_cut_and_say_so(tmp_path: Path, depth: int) -> None:
+def test_deep_arguments_are_cut_and_say_so(home: Path, depth: int) -> None:
     deep: object = "bottom"
     for _ in range(depth):
         deep = [deep]
 
-    Journal(tmp_path).append([row(1, arguments={"deep": deep})])
+    Journal(home).append([row(1, arguments={"deep": deep})])
 
-    ((found,),) = drained(tmp_path, "SELECT arguments FROM calls")
+    ((found,),) = drained(home, "SELECT arguments FROM calls")
     assert found.count("[") < 40
     assert "nested deeper than a row keeps" in found
 
 
 def test_an_event_that_cannot_be_synced_is_refused_and_its_segment_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(descriptor: int) -> None:
         raise OSError(errno.EIO, "the disk is broken")
 
-    journal = Journal(tmp_path)
+    journal = Journal(home)
     journal.append([row(1)])
     with monkeypatch.context() as broken:
         broken.setattr(os, "fdatasync", failing)
@@ -225,14 +225,14 @@ def test_an_event_that_cannot_be_synced_is_refused_and_its_segment_given_up(
             journal.append([row(2)])
     journal.append([row(3)])
 
-    assert len(segments(tmp_path)) == 2
+    assert len(segments(home)) == 2
 
 
-def test_a_segment_that_a_drain_took_before_it_was_locked_is_not_used(tmp_path: Path) -> None:
-    path = tmp_path / "1-2-aa.jsonl"
+def test_a_segment_that_a_drain_took_before_it_was_locked_is_not_used(home: Path) -> None:
+    path = home / "1-2-aa.jsonl"
     with path.open("xb") as file:
         before = journal_module.is_still_named(path, file.fileno())
-        path.rename(tmp_path / "archived.jsonl")
+        path.rename(home / "archived.jsonl")
         moved = journal_module.is_still_named(path, file.fileno())
         path.write_bytes(b"another file of that name")
         replaced = journal_module.is_still_named(path, file.fileno())

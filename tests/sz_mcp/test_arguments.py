@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -109,6 +110,12 @@ def test_source_is_sent_in_exactly_one_way() -> None:
 
     assert neither == ("send the source: either `files` {name: text} or `path`, a folder",)
     assert both == ("send either `files` or `path`, not both",)
+
+
+def test_files_that_come_as_json_text_are_understood() -> None:
+    raw = {"task": "szp", "target": "numba", "files": json.dumps(FILES)}
+
+    assert parse(CompileArguments, raw, KNOWN).files == FILES
 
 
 def test_files_are_text() -> None:

@@ -66,6 +66,21 @@ async def test_a_row_says_who_called_with_what_and_how_much(app: App, tmp_path: 
     assert row[6:] == ("0.5", True, True, True, True)
 
 
+async def test_a_row_keeps_the_beginning_of_long_arguments_and_no_source(
+    client: Client, app: App, tmp_path: Path
+) -> None:
+    async with client:
+        await compiled(client)
+        await call(client, "query_results", sql="SELECT " + "1," * 5000, junk=["x" * 50_000])
+    app.close()
+
+    found = rows(tmp_path, "SELECT tool, arguments FROM calls ORDER BY started_at")
+    assert "def compress" not in found[0][1]
+    assert "sha256" in found[0][1]
+    assert "(10007 characters)" in found[1][1]
+    assert len(found[1][1]) < 5000
+
+
 async def test_the_session_is_recorded_once_with_its_feedback_level(
     client: Client, app: App, tmp_path: Path
 ) -> None:

@@ -84,6 +84,7 @@ def test_every_shape_and_dtype_crosses(
 
     assert isinstance(back, Reply)
     np.testing.assert_array_equal(back.outputs[0][0], data)
+    assert back.outputs[0][0].shape == shape
     assert back.outputs[0][0].dtype == dtype
 
 

@@ -105,7 +105,7 @@ def test_a_cancelled_build_stops(toolchain: NumbaToolchain) -> None:
 
 def test_loading_reports_an_import_error(toolchain: NumbaToolchain) -> None:
     failure = toolchain.load(
-        Submission("sz-open", "numba", {"kernel.py": "import torch\n"}), Cancellation()
+        Submission("sz-open", "numba", {"kernel.py": "import torch\n"}), 1, Cancellation()
     )
 
     assert isinstance(failure, Failure)

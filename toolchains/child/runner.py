@@ -200,12 +200,12 @@ class Child:
     def _hold(self, results: list[np.ndarray], _item: wire.Item) -> list[wire.Placed]:
         """Keep results alive where they are until the next request."""
         placed = []
-        for result in map(np.ascontiguousarray, results):
-            address = result.ctypes.data
+        for given in results:
+            result = np.asarray(given, order="C")
             if any(_overlap(result, other) for other in self._held):
                 raise OverlapError("a result lies in memory of an earlier one")
             self._held.append(result)
-            placed.append(wire.Placed(result.dtype.name, result.shape, address))
+            placed.append(wire.Placed(result.dtype.name, result.shape, result.ctypes.data))
         return placed
 
     def _fault(self, error: BaseException, item: int, *, importing: bool) -> None:

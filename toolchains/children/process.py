@@ -20,7 +20,7 @@ from pathlib import Path
 from toolchains.child import wire
 
 from .arenas import output_file, tail_of
-from .isolation import Command, Isolation, PlainIsolation, environment, remove_scratch
+from .isolation import Command, Isolation, Size, remove_scratch
 
 _CREDENTIALS = struct.Struct("iII")
 _EXIT_WAIT_S = 5.0
@@ -37,7 +37,7 @@ class ChildGone(Exception):
 class ChildProcess:
     """A started child. Not thread-safe, except `kill`."""
 
-    def __init__(self, isolation: Isolation, memory_bytes: int) -> None:
+    def __init__(self, isolation: Isolation, size: Size) -> None:
         """Start the program; raises OSError. Must run in a thread that outlives the child."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # The kernel of the operating system, not the child, tells the child's pid.
@@ -47,15 +47,14 @@ class ChildProcess:
         self._closed = False
         self._pid = 0
         with theirs:
-            self._command: Command = isolation.command(theirs.fileno(), memory_bytes)
-            plain = isinstance(isolation, PlainIsolation)
+            self._command: Command = isolation.command(theirs.fileno(), size)
             self._popen = subprocess.Popen(
                 self._command.argv,
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=self._output,
                 pass_fds=(theirs.fileno(),),
-                env=environment(str(self._command.scratch)) if plain else {},
+                env=dict(self._command.environment),
                 start_new_session=True,
             )
 

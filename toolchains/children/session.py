@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import statistics
 import threading
 from collections.abc import Mapping, Sequence
@@ -62,6 +63,7 @@ class ChildSession:
                 wait_seconds=result.wait_seconds,
                 disturbed=result.disturbed,
                 intact=result.intact,
+                cpu_seconds=result.cpu_seconds,
                 phases=result.phases,
             )
         return raised_failure(result, self._submission, Status.TERMINATES, channel.child.printed())
@@ -105,18 +107,20 @@ def open_session(
     cancellation: Cancellation,
     *,
     together: bool = False,
+    threads: int = 1,
 ) -> ChildSession | Failure:
     """Take a child per function, or one for all `together`, and load the submission in each.
 
     Raises PoolClosed or ChildrenUnavailable.
     """
     channels: dict[str, Channel] = {}
+    watch = threads < len(os.sched_getaffinity(0))
     session = ChildSession(submission, channels)
     cancellation.attach(session.kill)
     try:
         for function in functions:
             shared = next(iter(channels.values()), None) if together else None
-            channels[function] = shared or Channel(pool.take())
+            channels[function] = shared or Channel(pool.take(threads), watch=watch)
         failure = None if cancellation.cancelled else _load(submission, channels)
         if cancellation.cancelled:
             failure = gone_failure("closed", "", Status.LOADS, "")

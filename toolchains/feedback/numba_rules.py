@@ -126,6 +126,13 @@ RULES: tuple[Rule, ...] = (
         "0 and 1.",
     ),
     Rule(
+        "busy",
+        frozenset({FailureKind.BUSY}),
+        "",
+        "Other work on the machine kept interrupting; nothing is wrong with the kernel.",
+        "Call run_compress again when less is going on, with more repeats if it stays busy.",
+    ),
+    Rule(
         "crash",
         frozenset({FailureKind.CRASH}),
         "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 
@@ -214,6 +215,7 @@ def test_a_thread_that_works_outside_the_clock_makes_a_run_suspect(pipeline: Pip
     source = (
         RAW
         + """
+import os
 import threading
 def _spin():
     while True:
@@ -226,6 +228,77 @@ threading.Thread(target=_spin, daemon=True).start()
     assert (run.status, run.stage) == (Status.SUSPECT, Status.TIMED)
     assert run.failure is not None
     assert run.failure.kind is FailureKind.INTEGRITY
+
+
+THREADED = """
+import numba
+import numpy as np
+
+@numba.njit(parallel=True)
+def _work(data):
+    out = np.empty_like(data)
+    for i in numba.prange(data.size):
+        x = np.float64(data[i])
+        for _ in range(300):
+            x = np.sqrt(x * x + 1e-9)
+        out[i] = data[i] + np.float32(0 * x)
+    return out
+
+def compress(data, abs_bound):
+    return _work(data.ravel()).view(np.uint8)
+
+def decompress(stream, shape, dtype):
+    return stream.view(dtype).reshape(shape)
+"""
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core")
+def test_threads_are_what_the_run_asks_for(pipeline: Pipeline) -> None:
+    one, two = (
+        pipeline.run(_kernel(THREADED), Request(FIELD, repeats=1, threads=n), Watch())
+        for n in (1, 2)
+    )
+
+    assert (one.threads, two.threads) == (1, 2)
+    for run in (one, two):
+        assert run.status in (Status.TIMED, Status.INCONCLUSIVE), run.failure
+
+
+def test_more_threads_than_asked_for_make_a_run_suspect(pipeline: Pipeline) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one core can't run two threads at once")
+    source = """
+import os
+import threading
+import numba
+import numpy as np
+
+@numba.njit(nogil=True)
+def burn(n):
+    x = 1.0
+    for i in range(n):
+        x = np.sqrt(x + i)
+    return x
+
+burn(1)
+
+def compress(data, abs_bound):
+    threads = [threading.Thread(target=burn, args=(20_000_000,)) for _ in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return data.ravel().view(np.uint8).copy()
+
+def decompress(stream, shape, dtype):
+    return stream.view(dtype).reshape(shape)
+"""
+    run = _run(pipeline, source)
+
+    # On a machine too busy to run two threads at once there is nothing to gain, and no result.
+    assert run.status in (Status.SUSPECT, Status.INCONCLUSIVE)
+    assert run.failure is not None
+    assert "more threads" in run.failure.message or run.failure.kind is FailureKind.BUSY
 
 
 @pytest.mark.parametrize(
