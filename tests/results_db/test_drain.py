@@ -367,6 +367,7 @@ def test_what_a_careless_reader_wrote_into_a_snapshot_does_not_spoil_the_next(
 def test_leftovers_of_killed_drains_are_removed(home: Path) -> None:
     stale = home / "ledger-read.duckdb.0123456789abcdef.tmp"
     stale.write_bytes(b"half a copy")
+    segment(home, line(1))
 
     drain(home)
 
