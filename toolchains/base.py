@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from kernels.records import Arg, Array, Build, Execution, Failure, Metric, Submission
+
+Fill = Callable[[Sequence[Array]], None]
+"""Writes the content of a request's input arrays."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +35,12 @@ class Phase:
 class Reply:
     """What a request returned and what the server's clock said of it."""
 
+    inputs: tuple[Array, ...]
+    """All input arrays as the child was given them, in order: read-only, and valid until the next
+    call of the same function."""
     outputs: tuple[tuple[Array, ...], ...]
-    """Per item, the arrays returned. Views of the child's output arena: read-only, and valid until
-    the next call on the same session; copy what must outlive it."""
+    """Per item, the arrays returned: read-only, and valid until the next call of the same function;
+    copy what must outlive it."""
     seconds: float
     """From `go` until the child was seen asleep."""
     child_seconds: float
@@ -61,10 +68,13 @@ class Session(Protocol):
         capacity: Sequence[int],
         deadline_s: float,
         profiled: bool = False,
+        fill: Fill | None = None,
     ) -> Reply | Failure:
         """Call `function` (compress | decompress | run) once per item, in order, in one request.
 
         capacity: bytes that each item's outputs may take together.
+        fill: writes the content of the inputs where the child will find it, given all their arrays
+        in order; the arrays in `items` are then only patterns of shape and dtype.
         A session whose call failed with anything but an exception or a contract mistake is dead.
         """
         ...
@@ -78,6 +88,10 @@ class Session(Protocol):
 
     def null_round_trip(self, function: str) -> float:
         """Seconds of a request with no items, through the same clock; `inf` if it fails."""
+        ...
+
+    def apart(self) -> AbstractContextManager[None]:
+        """While this lasts the children have cores that the calling thread does not use."""
         ...
 
     def alive(self) -> bool:

@@ -53,23 +53,43 @@ class Outcome:
     ratio: float | None = None
 
 
+@dataclass(frozen=True)
+class _Subject:
+    """One array to compress."""
+
+    name: str
+    key: str
+    """Tells its content from any other's."""
+    core: bool
+    data: Array
+    abs_bound: float
+
+
 def codec_cases(
     task: CodecTask, request: Request, field: Field | None, golden: GoldenStreams
 ) -> list[Case]:
-    """The suite, or the one field."""
-    if field is not None:
-        bound = derive(field.data, field.info.fill_value, request.mode, request.bound).absolute
-        return [_codec_case(task, field.info.name, True, field.data, bound, golden)]
+    """The suite, or the one field. Raises BoundError."""
+    subjects = _suite(request) if field is None else [_subject(field, request)]
+    return [_codec_case(task, subject, golden) for subject in subjects]
+
+
+def _subject(field: Field, request: Request) -> _Subject:
+    info = field.info
+    bound = derive(field.data, info.fill_value, request.mode, request.bound).absolute
+    return _Subject(info.name, info.sha256, True, field.data, bound)
+
+
+def _suite(request: Request) -> list[_Subject]:
     derive(np.ones(1), None, request.mode, request.bound)
-    cases = []
+    subjects = []
     for case in core_suite():
         try:
             bound = derive(case.data, case.fill_value, request.mode, request.bound).absolute
         except BoundError:
             # Asked relative to this range, the bound overflows: nothing to verify here.
             continue
-        cases.append(_codec_case(task, case.name, case.core, case.data, bound, golden))
-    return cases
+        subjects.append(_Subject(case.name, f"suite/{case.name}", case.core, case.data, bound))
+    return subjects
 
 
 def stage_cases(task: StageTask, request: Request, field: Field | None) -> list[Case]:
@@ -101,9 +121,9 @@ def _outcomes(
             return
 
 
-def _codec_case(
-    task: CodecTask, name: str, core: bool, data: Array, bound: float, golden: GoldenStreams
-) -> Case:
+def _codec_case(task: CodecTask, subject: _Subject, golden: GoldenStreams) -> Case:
+    name, data, bound = subject.name, subject.data, subject.abs_bound
+
     def run(session: Session) -> Outcome:
         packed = compress(session, (data,), bound)
         if isinstance(packed, Failure):
@@ -116,34 +136,24 @@ def _codec_case(
         comparison = compare(data, decoded, bound)
         ratio = data.nbytes / stream.nbytes if stream.nbytes else None
         if not comparison.holds:
-            return Outcome(
-                _violation(name, comparison),
-                comparison,
-                counterexample(name, data, decoded, comparison),
-                ratio,
-            )
+            shown = counterexample(name, data, decoded, comparison)
+            return Outcome(_violation(name, comparison), comparison, shown, ratio)
         form = task.stream_format
-        failure = (
-            _interchange(form, session, data, bound, stream, golden) if form is not None else None
-        )
+        failure = None if form is None else _interchange(form, session, subject, stream, golden)
         return Outcome(failure, comparison, None, ratio)
 
-    return Case(name, core, run)
+    return Case(name, subject.core, run)
 
 
 def _interchange(
-    form: StreamFormat,
-    session: Session,
-    data: Array,
-    bound: float,
-    stream: Array,
-    golden: GoldenStreams,
+    form: StreamFormat, session: Session, subject: _Subject, stream: Array, golden: GoldenStreams
 ) -> Failure | None:
     """Whether the stream is the task's format, read and written as the golden codec does."""
+    data, bound = subject.data, subject.abs_bound
     unreadable = golden.unreadable(form, stream, data, bound)
     if unreadable is not None:
         return unreadable
-    reference = golden.stream(form, data, bound)
+    reference = golden.stream(form, subject.key, data, bound)
     back = decompress(session, (reference,), (data,))
     if isinstance(back, Failure):
         return replace(

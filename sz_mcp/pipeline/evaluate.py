@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from kernels import fields
+from kernels.bounds import derive
 from kernels.records import (
     Bound,
     Build,
@@ -35,11 +36,12 @@ from toolchains.children.timing_lock import TimingCancelled, timing_lock
 from toolchains.peaks import Peaks
 
 from .checks import codec_cases, judge, stage_cases
+from .content import Content
 from .golden import GoldenStreams
 from .live import LiveKernel, LiveKernels
 from .profiling import profile_kernel
 from .requests import SUITE, Request, Watch
-from .timing import make_bench, time_codec, time_stage
+from .timing import Bench, time_codec, time_stage
 
 T = TypeVar("T")
 
@@ -120,10 +122,21 @@ class Pipeline:
         field, task = fields.load(request.field), TASKS[kernel.submission.task]
 
         def work(live: LiveKernel) -> RunResult:
-            bench = make_bench(live, field, request, watch, self._peaks, lambda: self._alone(watch))
-            if isinstance(task, StageTask):
-                return time_stage(bench, task)
-            return time_codec(bench, task, self._golden)
+            bound = derive(field.data, field.info.fill_value, request.mode, request.bound)
+            with Content(field, bound.absolute) as content:
+                bench = Bench(
+                    live=live,
+                    field=field,
+                    content=content,
+                    bound=bound,
+                    request=request,
+                    watch=watch,
+                    peaks=self._peaks,
+                    alone=lambda: self._alone(watch),
+                )
+                if isinstance(task, StageTask):
+                    return time_stage(bench, task)
+                return time_codec(bench, task, self._golden)
 
         return self._with_session(
             kernel, request.threads, watch, work, lambda f: _unmeasured(f, field, request)

@@ -18,6 +18,10 @@ class LiveKernel:
 
     session: Session
     null_round_trip_s: dict[str, float] = field(default_factory=dict)
+    roomy_bytes: int = 0
+    """Largest request, in original bytes, that its allocator has served."""
+    seconds: dict[tuple[str, float], dict[str, float]] = field(default_factory=dict)
+    """(field, absolute bound) it is warm on → direction → time of a request of one input."""
 
 
 @dataclass

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels.records import Arg, Array, Failure, FailureKind, Status
-from toolchains.base import Reply, Session
+from toolchains.base import Fill, Reply, Session
 
 _DEADLINE_BASE_S = 10.0
 _SLOWEST_BYTES_PER_S = 2e6
@@ -29,12 +29,14 @@ def deadline_s(nbytes: int) -> float:
     return _DEADLINE_BASE_S + nbytes / _SLOWEST_BYTES_PER_S
 
 
-def compress(session: Session, arrays: Sequence[Array], abs_bound: float) -> Packed | Failure:
-    """Compress each array; the streams are copied out."""
+def compress(
+    session: Session, arrays: Sequence[Array], abs_bound: float, fill: Fill | None = None
+) -> Packed | Failure:
+    """Compress each array; the streams are copied out. fill: as in `Session.call`."""
     items: list[tuple[Arg, ...]] = [(a, abs_bound) for a in arrays]
     rooms = [2 * a.nbytes + (1 << 16) for a in arrays]
     limit = deadline_s(sum(a.nbytes for a in arrays))
-    reply = session.call("compress", items, capacity=rooms, deadline_s=limit)
+    reply = session.call("compress", items, capacity=rooms, deadline_s=limit, fill=fill)
     if isinstance(reply, Failure):
         return reply
     for outputs in reply.outputs:

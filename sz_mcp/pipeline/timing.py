@@ -15,8 +15,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.bounds import derive
-from kernels.fresh import fresh_variant
 from kernels.records import (
     Arg,
     Array,
@@ -36,6 +34,7 @@ from kernels.verify import compare
 from toolchains.base import Reply, Session
 from toolchains.peaks import Peaks
 
+from .content import Content
 from .golden import GoldenStreams
 from .live import LiveKernel
 from .requests import Request, Watch
@@ -43,13 +42,14 @@ from .roundtrip import compress, decompress, run_stage
 
 MAX_BATCH = 16
 _BATCH_BYTES = 256 << 20
-_OVERHEAD_SHARE = 0.05
+_OVERHEAD_SHARE = 0.1
 """A request is made long enough that an empty round trip is at most this part of it."""
 _CPU_TOLERANCE = 1.05
 _CPU_SLACK_S = 1e-3
 """CPU time beyond threads x wall time that is put down to the accounting's grain."""
 _TRIES = 4
 """Repetitions made at most, as a multiple of those asked for, when other work disturbs them."""
+_TELL_S = 0.5
 _PAUSE_S = 0.01
 """Rest after a disturbed repetition: what disturbs is often short."""
 _PEAK_TOLERANCE = 1.1
@@ -62,6 +62,7 @@ class Bench:
 
     live: LiveKernel
     field: Field
+    content: Content
     bound: Bound
     request: Request
     watch: Watch
@@ -79,25 +80,12 @@ class Pristine:
     golden_bytes: int | None
 
 
-def make_bench(
-    live: LiveKernel,
-    field: Field,
-    request: Request,
-    watch: Watch,
-    peaks: Peaks,
-    alone: Callable[[], AbstractContextManager[None]],
-) -> Bench:
-    """A bench with the bound derived from the pristine field. Raises BoundError."""
-    bound = derive(field.data, field.info.fill_value, request.mode, request.bound)
-    return Bench(live, field, bound, request, watch, peaks, alone)
-
-
 def time_codec(bench: Bench, task: CodecTask, golden: GoldenStreams) -> RunResult:
     """Measure a codec."""
     bench.watch.progress(0.0, "warming up on other content")
-    warm = _warm_up_codec(bench)
-    if isinstance(warm, Failure):
-        return _stopped(bench, warm)
+    cold = _warm_up(bench, ("compress", "decompress"), _codec_round)
+    if cold is not None:
+        return _stopped(bench, cold)
     bench.watch.progress(0.1, "size and error on the field itself")
     pristine = _pristine(bench, task, golden)
     if isinstance(pristine, Failure):
@@ -111,32 +99,37 @@ def time_codec(bench: Bench, task: CodecTask, golden: GoldenStreams) -> RunResul
         )
         return _with_failure(base, _failure(Status.BOUND_OK, FailureKind.BOUND, text))
     rounds = _Rounds(bench, ("compress", "decompress"), _codec_round)
-    with bench.alone():
-        batch = _batch_size(bench, warm)
-        stopped = rounds.run(batch)
+    with bench.alone(), bench.live.session.apart():
+        stopped = rounds.run(_batch_size(bench))
     return _finished(bench, replace(base, samples=rounds.samples), stopped)
 
 
 def time_stage(bench: Bench, task: StageTask) -> RunResult:
     """Measure a stage; its outputs are checked against the golden answer every time."""
 
-    def round_(bench: Bench, variants: Sequence[Array]) -> list[Reply] | Failure:
+    def round_(bench: Bench, size: int) -> list[Reply] | Failure:
+        variants = [np.empty_like(bench.field.data) for _ in range(size)]
+        bench.content.fill(variants)
         inputs = [task.inputs(v, bench.bound.absolute) for v in variants]
         return _stage_round(bench.live.session, task, inputs)
 
     bench.watch.progress(0.0, "warming up on other content")
-    warm = round_(bench, _variants(bench, 1))
-    if isinstance(warm, Failure):
-        return _stopped(bench, warm)
+    cold = _warm_up(bench, ("run",), round_)
+    if cold is not None:
+        return _stopped(bench, cold)
     inputs = task.inputs(bench.field.data, bench.bound.absolute)
     pristine = _stage_round(bench.live.session, task, [inputs])
     if isinstance(pristine, Failure):
         return _stopped(bench, pristine)
     rounds = _Rounds(bench, ("run",), round_)
-    with bench.alone():
-        stopped = rounds.run(_batch_size(bench, warm))
+    with bench.alone(), bench.live.session.apart():
+        stopped = rounds.run(_batch_size(bench))
     base = replace(_stopped(bench, None), samples=rounds.samples)
     return _finished(bench, base, stopped)
+
+
+Round = Callable[[Bench, int], list[Reply] | Failure]
+"""One timed request per direction, of so many variants."""
 
 
 class _Rounds:
@@ -146,10 +139,11 @@ class _Rounds:
         self,
         bench: Bench,
         directions: tuple[str, ...],
-        round_: Callable[[Bench, Sequence[Array]], list[Reply] | Failure],
+        round_: Round,
     ) -> None:
         self._bench, self._directions, self._round = bench, directions, round_
         self._samples: list[Sample] = []
+        self._told = time.monotonic()
 
     @property
     def samples(self) -> tuple[Sample, ...]:
@@ -160,18 +154,19 @@ class _Rounds:
         """Repeat; a Failure if the kernel failed or the machine was too busy."""
         repeats = self._bench.request.repeats
         undisturbed = 0
+        failure = self._make_room(batch + 1)
+        if failure is not None:
+            return failure
         for repetition in range(_TRIES * repeats):
             if undisturbed >= repeats:
                 break
-            done = undisturbed / repeats
-            self._bench.watch.progress(0.2 + 0.8 * done, f"timing {undisturbed + 1} of {repeats}")
+            self._tell(undisturbed)
             # Not a fixed number of calls, so that a kernel can't count its way to the clock.
-            size = batch + (secrets.randbelow(2) if batch > 1 else 0)
-            variants = _variants(self._bench, size)
-            replies = self._round(self._bench, variants)
+            size = batch + (batch > 1 and secrets.randbelow(4) == 0)
+            replies = self._round(self._bench, size)
             if isinstance(replies, Failure):
                 return replies
-            self._keep(repetition, variants, replies)
+            self._keep(repetition, size, replies)
             wrong = _out_of_bounds(self._bench, replies)
             if wrong is not None:
                 return wrong
@@ -188,8 +183,26 @@ class _Rounds:
             )
         return None
 
-    def _keep(self, repetition: int, variants: Sequence[Array], replies: list[Reply]) -> None:
-        nbytes = sum(v.nbytes for v in variants)
+    def _make_room(self, size: int) -> Failure | None:
+        """One round that does not count, so that the memory of the largest batch is there."""
+        live, nbytes = self._bench.live, size * self._bench.field.data.nbytes
+        if nbytes <= live.roomy_bytes:
+            return None
+        replies = self._round(self._bench, size)
+        live.roomy_bytes = nbytes
+        return replies if isinstance(replies, Failure) else None
+
+    def _tell(self, undisturbed: int) -> None:
+        """Report now and then: a report wakes other threads, which disturbs what is timed."""
+        now = time.monotonic()
+        if now - self._told >= _TELL_S:
+            self._told = now
+            repeats = self._bench.request.repeats
+            fraction = 0.2 + 0.8 * undisturbed / repeats
+            self._bench.watch.progress(fraction, f"timing {undisturbed + 1} of {repeats}")
+
+    def _keep(self, repetition: int, size: int, replies: list[Reply]) -> None:
+        nbytes = size * self._bench.field.data.nbytes
         for direction, reply in zip(self._directions, replies, strict=True):
             self._samples.append(
                 Sample(
@@ -197,7 +210,7 @@ class _Rounds:
                     repetition=repetition,
                     seconds=reply.seconds,
                     child_seconds=reply.child_seconds,
-                    batch=len(variants),
+                    batch=size,
                     nbytes=nbytes,
                     wait_seconds=reply.wait_seconds,
                     disturbed=reply.disturbed,
@@ -205,22 +218,23 @@ class _Rounds:
             )
 
 
-def _codec_round(bench: Bench, variants: Sequence[Array]) -> list[Reply] | Failure:
-    session = bench.live.session
-    packed = compress(session, variants, bench.bound.absolute)
+def _codec_round(bench: Bench, size: int) -> list[Reply] | Failure:
+    """Compress `size` variants in one request and decompress the streams in another."""
+    session, patterns = bench.live.session, [bench.field.data] * size
+    packed = compress(session, patterns, bench.bound.absolute, bench.content.fill)
     if isinstance(packed, Failure):
         return packed
     first = _seen_intact(packed.reply, session)
-    back = decompress(session, packed.streams, variants)
+    back = decompress(session, packed.streams, patterns)
     if isinstance(back, Failure):
         return back
-    for variant, outputs in zip(variants, back.outputs, strict=True):
-        if not compare(variant, outputs[0], bench.bound.absolute).holds:
-            return _failure(
-                Status.BOUND_OK,
-                FailureKind.BOUND,
-                "the bound holds on the field but not on content made from it while timing",
-            )
+    decoded = [outputs[0] for outputs in back.outputs]
+    if not bench.content.all_hold(packed.reply.inputs, decoded):
+        return _failure(
+            Status.BOUND_OK,
+            FailureKind.BOUND,
+            "the bound holds on the field but not on content made from it while timing",
+        )
     return [first, _seen_intact(back, session)]
 
 
@@ -249,17 +263,23 @@ def _seen_intact(reply: Reply, session: Session) -> Reply:
     return replace(reply, intact=reply.intact and session.still_intact())
 
 
-def _warm_up_codec(bench: Bench) -> list[Reply] | Failure:
-    """A random few rounds on other content: compiles, and shows how long a call takes."""
-    replies: list[Reply] | Failure = []
-    for _ in range(1 + secrets.randbelow(2)):
-        replies = _codec_round(bench, _variants(bench, 1))
+def _warm_up(bench: Bench, directions: tuple[str, ...], round_: Round) -> Failure | None:
+    """A random few rounds: numba compiles, and it shows how long a call takes.
+
+    Loaded kernels that were warmed up on this field before are still warm.
+    """
+    known, key = bench.live.seconds, (bench.field.info.name, bench.bound.absolute)
+    if key in known:
+        return None
+    for _ in range(2 + secrets.randbelow(2)):
+        replies = round_(bench, 1)
         if isinstance(replies, Failure):
             return replies
         wrong = _out_of_bounds(bench, replies)
         if wrong is not None:
             return wrong
-    return replies
+        known[key] = {d: r.seconds for d, r in zip(directions, replies, strict=True)}
+    return None
 
 
 def _out_of_bounds(bench: Bench, replies: Sequence[Reply]) -> Failure | None:
@@ -287,7 +307,7 @@ def _pristine(bench: Bench, task: CodecTask, golden: GoldenStreams) -> Pristine 
     form = task.stream_format
     if form is None or not comparison.holds:
         return Pristine(stream, comparison, None)
-    reference = golden.stream(form, data, bound)
+    reference = golden.stream(form, bench.field.info.sha256, data, bound)
     if not np.array_equal(reference, stream):
         failure = golden.unreadable(form, stream, data, bound)
         if failure is not None:
@@ -295,26 +315,15 @@ def _pristine(bench: Bench, task: CodecTask, golden: GoldenStreams) -> Pristine 
     return Pristine(stream, comparison, reference.nbytes)
 
 
-def _variants(bench: Bench, count: int) -> list[Array]:
-    data, fill = bench.field.data, bench.field.info.fill_value
-    variants = []
-    for _ in range(count):
-        out = np.empty_like(data)
-        fresh_variant(data, fill, bench.bound.absolute, secrets.randbits(63), out)
-        variants.append(out)
-    return variants
-
-
-def _batch_size(bench: Bench, warm: list[Reply]) -> int:
+def _batch_size(bench: Bench) -> int:
     """Distinct inputs per request, so that an empty round trip is a small part of it."""
     live = bench.live
-    functions = ("compress", "decompress") if len(warm) == 2 else ("run",)
     wanted = 1.0
-    for function, reply in zip(functions, warm, strict=True):
+    for function, seconds in live.seconds[bench.field.info.name, bench.bound.absolute].items():
         if function not in live.null_round_trip_s:
             live.null_round_trip_s[function] = live.session.null_round_trip(function)
         empty = live.null_round_trip_s[function]
-        wanted = max(wanted, empty / _OVERHEAD_SHARE / max(reply.seconds, 1e-7))
+        wanted = max(wanted, empty / _OVERHEAD_SHARE / max(seconds, 1e-7))
     room = _BATCH_BYTES // max(1, bench.field.data.nbytes)
     return int(max(1, min(math.ceil(wanted), MAX_BATCH, room)))
 
@@ -371,7 +380,8 @@ def _stopped(bench: Bench, failure: Failure | None) -> RunResult:
         samples=(),
         failure=failure,
         threads=bench.request.threads,
-        cache_state="inputs just written by the server: in the last-level cache if they fit",
+        cache_state="inputs just written by the server (last-level cache if they fit), "
+        "memory of the allocator touched before",
     )
 
 

@@ -23,6 +23,7 @@ from rich.table import Table
 from kernels import baselines
 
 FIELD = "uk_theta"
+LOOP_FIELD = "na_temperature"
 ROUNDS = 15
 
 
@@ -57,7 +58,7 @@ async def loop(client: Client, files: dict[str, str]) -> tuple[Loop, str]:
     start = time.perf_counter()
     built = await call(client, "compile_kernel", {"task": "szp", "target": "numba", "files": files})
     compiled = time.perf_counter()
-    on_field = {"kernel_id": built["kernel_id"], "field": FIELD}
+    on_field = {"kernel_id": built["kernel_id"], "field": LOOP_FIELD}
     verdict = await call(client, "verify_bounds", on_field)
     verified = time.perf_counter()
     run = await call(client, "run_compress", on_field)

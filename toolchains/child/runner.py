@@ -131,15 +131,13 @@ class Child:
         self._outputs = mmap.mmap(fds[1], out_bytes, flags=mmap.MAP_SHARED)
         for fd in fds:
             os.close(fd)
-        _advise(self._outputs, _MADV_POPULATE_WRITE)
+        _advise(self._outputs, _MADV_POPULATE_WRITE, out_bytes)
         self._channel.send(wire.HEAD.pack(self._seq, wire.Kind.MAPPED, 0))
 
     def _call(self, message: bytes, _fds: list[int]) -> None:
         calls = wire.unpack_prepare(message)
         self._held.clear()
-        if self._inputs is not None:
-            self._inputs.madvise(mmap.MADV_DONTNEED)
-            _advise(self._inputs, _MADV_POPULATE_READ)
+        self._renew_inputs(calls)
         arguments = [tuple(self._argument(v) for v in item.values) for item in calls.items]
         self._channel.send(wire.HEAD.pack(self._seq, wire.Kind.PREPARED, 0))
         go = self._receive()
@@ -147,6 +145,15 @@ class Child:
             return
         self._seq, _, _ = wire.HEAD.unpack_from(go[0])
         self._run(calls, arguments)
+
+    def _renew_inputs(self, calls: wire.Calls) -> None:
+        """Forget what the kernel wrote over its inputs; map what the server will write there."""
+        placed = [v for item in calls.items for v in item.values if isinstance(v, wire.Placed)]
+        used = max((v.offset + v.nbytes for v in placed), default=0)
+        if self._inputs is None or not used:
+            return
+        for advice in (mmap.MADV_DONTNEED, _MADV_POPULATE_READ):
+            _advise(self._inputs, advice, used)
 
     def _argument(self, value: wire.Value) -> object:
         if isinstance(value, wire.Placed):
@@ -246,9 +253,9 @@ def _checked(name: str, result: object) -> np.ndarray:
     return result
 
 
-def _advise(area: mmap.mmap, advice: int) -> None:
-    # Kernels before 5.14 lack these; pages then fault in on first touch, inside the clock.
+def _advise(area: mmap.mmap, advice: int, nbytes: int) -> None:
+    # Linux before 5.14 has no POPULATE; pages then fault in on first touch, inside the clock.
     try:
-        area.madvise(advice)
+        area.madvise(advice, 0, nbytes)
     except OSError:
         return

@@ -6,6 +6,7 @@ raises `WireError`. Arrays themselves travel in shared arenas; a message only pl
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ ALIGNMENT = 64
 DTYPES = (
     "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
 )  # fmt: skip
+_ITEM_SIZES = {name: np.dtype(name).itemsize for name in DTYPES}
 FUNCTIONS = ("compress", "decompress", "run")
 
 Arg = np.ndarray | float | int | tuple[int, ...] | np.dtype
@@ -103,7 +105,7 @@ class Placed:
     @property
     def nbytes(self) -> int:
         """Bytes of the array's elements."""
-        return int(np.prod(self.shape, dtype=np.int64)) * np.dtype(self.dtype).itemsize
+        return math.prod(self.shape) * _ITEM_SIZES[self.dtype]
 
 
 Value = Placed | float | int | tuple[int, ...] | np.dtype

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels.records import Arg, Array, Submission
-from toolchains.base import Phase
+from toolchains.base import Fill, Phase
 from toolchains.child import wire
 
 from .arenas import Arena
@@ -37,6 +37,7 @@ _DISTURBED_FLOOR_S = 100e-6
 class Returned:
     """A finished call."""
 
+    inputs: tuple[Array, ...]
     outputs: tuple[tuple[Array, ...], ...]
     seconds: float
     child_seconds: float
@@ -45,6 +46,14 @@ class Returned:
     intact: bool
     cpu_seconds: float
     phases: tuple[Phase, ...]
+
+
+@dataclass(frozen=True)
+class _Content:
+    """What a request's inputs hold."""
+
+    arrays: list[tuple[wire.Placed, Array]]
+    fill: Fill | None
 
 
 class Channel:
@@ -59,6 +68,7 @@ class Channel:
         self._rest: Snapshot | None = None
         self._memory = MemoryReader(child.pid)
         self._hold = False
+        self._landing = np.empty(0, np.uint8)
         self._called: set[str] = set()
         self._rates: dict[str, float] = {}
 
@@ -92,20 +102,22 @@ class Channel:
         deadline_s: float,
         *,
         profiled: bool = False,
+        fill: Fill | None = None,
     ) -> Returned | wire.Fault:
         """One request of `len(items)` calls. Raises ChildGone, and WireError for a lying reply."""
         deadline = time.monotonic() + deadline_s
         placed, arrays = _place(items, capacity)
         calls = wire.Calls(function, tuple(placed), profiled, self._hold)
-        result = self._request(calls, arrays, deadline)
+        result = self._request(calls, _Content(arrays, fill), deadline)
         if isinstance(result, wire.Fault) and result.kind is wire.FaultKind.OVERLAP and self._hold:
             # It returns the same memory every time, which is allowed: then results are copied.
             self._hold = False
-            result = self._request(replace(calls, held=False), arrays, deadline)
+            calls = replace(calls, held=False)
+            result = self._request(calls, _Content(arrays, fill), deadline)
         return result
 
     def _request(
-        self, calls: wire.Calls, arrays: list[tuple[wire.Placed, Array]], deadline: float
+        self, calls: wire.Calls, content: _Content, deadline: float
     ) -> Returned | wire.Fault:
         self._reserve(calls, deadline)
         self.child.send(wire.pack_prepare(self.child.next_seq(), calls))
@@ -113,8 +125,9 @@ class Channel:
         if fault is not None:
             return fault
         before = self._settle(deadline)
-        self._fill(arrays)
-        return self._go(calls, before, deadline)
+        inputs = self._write(content)
+        result = self._go(calls, before, deadline)
+        return result if isinstance(result, wire.Fault) else replace(result, inputs=inputs)
 
     def still_intact(self) -> bool:
         """Whether the child has slept since its last reply, and started no process."""
@@ -130,6 +143,7 @@ class Channel:
             if arena is not None:
                 arena.close()
         self._inputs = self._outputs = None
+        self._memory.close()
 
     def _go(self, calls: wire.Calls, before: Snapshot, deadline: float) -> Returned | wire.Fault:
         child, go = self.child, wire.HEAD.pack(self.child.next_seq(), wire.Op.GO, 0)
@@ -150,6 +164,7 @@ class Channel:
         done = wire.unpack_done(message)
         self._learn(calls.function, done.nanoseconds * 1e-9, nbytes)
         return Returned(
+            inputs=(),
             outputs=self._collect(calls, done),
             seconds=end - start,
             child_seconds=done.nanoseconds * 1e-9,
@@ -233,10 +248,18 @@ class Channel:
         if fault is not None:
             raise ChildGone("protocol", fault.message)
 
-    def _fill(self, arrays: list[tuple[wire.Placed, Array]]) -> None:
+    def _write(self, content: _Content) -> tuple[Array, ...]:
+        """Put the inputs where the child has mapped them; what it will see, read-only."""
         assert self._inputs is not None
-        for place, content in arrays:
-            np.copyto(self._inputs.view(place), content)
+        views = [self._inputs.view(place) for place, _ in content.arrays]
+        if content.fill is not None:
+            content.fill(views)
+        else:
+            for view, (_, array) in zip(views, content.arrays, strict=True):
+                np.copyto(view, array)
+        for view in views:
+            view.flags.writeable = False
+        return tuple(views)
 
     def _collect(self, calls: wire.Calls, done: wire.Done) -> tuple[tuple[Array, ...], ...]:
         """The outputs, as read-only arrays of this process."""
@@ -245,8 +268,10 @@ class Channel:
         for item, outputs in zip(calls.items, done.outputs, strict=True):
             if sum(wire.align(p.nbytes) for p in outputs) > wire.align(item.out_capacity):
                 raise wire.WireError("outputs are larger than their place")
-        take = self._read if calls.held else self._outputs_view
-        collected = tuple(tuple(take(p) for p in outputs) for outputs in done.outputs)
+        if calls.held:
+            collected = self._read(done.outputs)
+        else:
+            collected = tuple(tuple(map(self._outputs_view, o)) for o in done.outputs)
         for views in collected:
             for view in views:
                 view.flags.writeable = False
@@ -257,18 +282,30 @@ class Channel:
             raise wire.WireError("an output in an arena that does not exist")
         return self._outputs.view(place)
 
-    def _read(self, place: wire.Placed) -> Array:
-        result: Array = np.empty(place.shape, place.dtype)
+    def _read(self, places: tuple[tuple[wire.Placed, ...], ...]) -> tuple[tuple[Array, ...], ...]:
+        """Copy held results into a buffer of this process, which serves again next time."""
+        total = sum(wire.align(p.nbytes) for outputs in places for p in outputs)
+        if self._landing.nbytes < total:
+            self._landing = np.empty(_roomy(total), np.uint8)
+        at, collected, pieces = 0, [], []
+        for outputs in places:
+            arrays = []
+            for place in outputs:
+                target = self._landing[at : at + place.nbytes]
+                pieces.append((place.offset, target))
+                arrays.append(target.view(place.dtype).reshape(place.shape))
+                at += wire.align(place.nbytes)
+            collected.append(tuple(arrays))
         try:
-            self._memory.read(place.offset, result.reshape(-1).view(np.uint8))
+            self._memory.read(pieces)
         except OSError as error:
             raise wire.WireError(f"a result can't be read: {error}") from error
-        return result
+        return tuple(collected)
 
     def _can_read(self, address: int) -> bool:
         probe = np.zeros(len(wire.PROBE), np.uint8)
         try:
-            self._memory.read(address, probe)
+            self._memory.read([(address, probe)])
         except OSError:
             return False
         return probe.tobytes() == wire.PROBE

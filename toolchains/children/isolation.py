@@ -174,6 +174,10 @@ def _environment(scratch: str, size: Size) -> dict[str, str]:
         "NUMBA_CACHE_DIR": f"{scratch}/numba",
         "NUMBA_THREADING_LAYER": "workqueue",
         "NUMBA_NUM_THREADS": str(size.threads),
+        # The allocator keeps its memory, so that a kernel's arrays cost page faults once, not at
+        # every call (mallopt(3)).
+        "MALLOC_MMAP_MAX_": "0",
+        "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
         # OpenBLAS starts a thread per core at import; a child has the threads its kernel starts.
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_WAIT_POLICY": "passive",

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+
+from .cores import Workers
+
+_THREADS = 2
 
 
 class _Span(ctypes.Structure):
@@ -20,10 +25,11 @@ class _Span(ctypes.Structure):
 
 
 class MemoryReader:
-    """Reads from one process. Raises OSError where that is not allowed or not mapped."""
+    """Reads from one process, in a few threads: copying is the larger part of checking a result."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
+        self._workers = Workers("memory", _THREADS)
         self._call = ctypes.CDLL(None, use_errno=True).process_vm_readv
         self._call.restype = ctypes.c_ssize_t
         self._call.argtypes = (
@@ -35,8 +41,15 @@ class MemoryReader:
             ctypes.c_ulong,
         )
 
-    def read(self, address: int, target: npt.NDArray[np.uint8]) -> None:
-        """Fill `target` from `address` on."""
+    def read(self, pieces: Sequence[tuple[int, npt.NDArray[np.uint8]]]) -> None:
+        """Fill each target from its address. Raises OSError if that is not allowed or mapped."""
+        self._workers.map(self._read, [p[0] for p in pieces], [p[1] for p in pieces])
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._workers.close()
+
+    def _read(self, address: int, target: npt.NDArray[np.uint8]) -> None:
         done = 0
         while done < target.nbytes:
             here = _Span(target.ctypes.data + done, target.nbytes - done)

@@ -78,9 +78,10 @@ class Pool:
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """While this lasts no child is started ahead."""
+        """While this lasts no child is started ahead; begins when none is starting."""
         with self._changed:
             self._timing += 1
+            self._changed.wait_for(lambda: not any(s.starting for s in self._stocks.values()))
         try:
             yield
         finally:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import statistics
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from kernels.records import Arg, Failure, Status, Submission
-from toolchains.base import Cancellation, Reply
+from toolchains.base import Cancellation, Fill, Reply
 from toolchains.child import wire
 from toolchains.failures import gone_failure, lying_failure, raised_failure
 
 from .channel import Channel, Returned
+from .cores import all_cores, apart
 from .pool import Pool
 from .process import ChildGone
 
@@ -27,14 +28,14 @@ class ChildSession:
         self,
         submission: Submission,
         channels: Mapping[str, Channel],
-        cancellation: Cancellation | None = None,
+        threads: int = 1,
     ) -> None:
-        """channels: function name → the child that runs it."""
+        """channels: function name → the child that runs it; threads: that each may use."""
         self._submission = submission
         self._channels = channels
         self._dead = False
         self._lock = threading.Lock()
-        self._cancellation = cancellation
+        self._threads = threads
 
     def call(
         self,
@@ -44,11 +45,14 @@ class ChildSession:
         capacity: Sequence[int],
         deadline_s: float,
         profiled: bool = False,
+        fill: Fill | None = None,
     ) -> Reply | Failure:
         """See `Session.call`."""
         channel = self._channels[function]
         try:
-            result = channel.call(function, items, capacity, deadline_s, profiled=profiled)
+            result = channel.call(
+                function, items, capacity, deadline_s, profiled=profiled, fill=fill
+            )
         except ChildGone as gone:
             self._dead = True
             return gone_failure(gone.reason, str(gone), Status.TERMINATES, channel.child.printed())
@@ -57,6 +61,7 @@ class ChildSession:
             return lying_failure(str(lie), Status.TERMINATES)
         if isinstance(result, Returned):
             return Reply(
+                inputs=result.inputs,
                 outputs=result.outputs,
                 seconds=result.seconds,
                 child_seconds=result.child_seconds,
@@ -81,6 +86,10 @@ class ChildSession:
                 return float("inf")
             seconds.append(reply.seconds)
         return statistics.median(seconds)
+
+    def apart(self) -> AbstractContextManager[None]:
+        """See `Session.apart`."""
+        return apart([c.child.pid for c in set(self._channels.values())], self._threads)
 
     def alive(self) -> bool:
         """See `Session.alive`."""
@@ -114,8 +123,8 @@ def open_session(
     Raises PoolClosed or ChildrenUnavailable.
     """
     channels: dict[str, Channel] = {}
-    watch = threads < len(os.sched_getaffinity(0))
-    session = ChildSession(submission, channels)
+    watch = threads < len(all_cores())
+    session = ChildSession(submission, channels, threads)
     cancellation.attach(session.kill)
     try:
         for function in functions:

@@ -1,0 +1,48 @@
+"""Content for timed requests that no kernel has seen, and the check of what came back from it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from types import TracebackType
+
+from kernels.fresh import fresh_variant
+from kernels.records import Array, Field
+from kernels.verify import compare
+from toolchains.children.cores import Workers
+
+
+class Content:
+    """Variants of one field; work on several arrays is spread over the cores."""
+
+    def __init__(self, field: Field, abs_bound: float) -> None:
+        self._field, self._abs_bound = field, abs_bound
+        self._workers = Workers("content")
+
+    def __enter__(self) -> Content:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop the threads."""
+        self._workers.close()
+
+    def fill(self, arrays: Sequence[Array]) -> None:
+        """Write a different variant into each array, which has the field's shape and dtype."""
+        self._workers.map(self._vary, arrays, [secrets.randbits(63) for _ in arrays])
+
+    def all_hold(self, originals: Sequence[Array], decoded: Sequence[Array]) -> bool:
+        """Whether every element of every array keeps the bound."""
+        return all(self._workers.map(self._holds, originals, decoded))
+
+    def _vary(self, out: Array, seed: int) -> None:
+        data, fill = self._field.data, self._field.info.fill_value
+        fresh_variant(data, fill, self._abs_bound, seed, out)
+
+    def _holds(self, original: Array, decoded: Array) -> bool:
+        return compare(original, decoded, self._abs_bound).holds
