@@ -206,6 +206,7 @@ class Pipeline:
 
     @contextmanager
     def _alone(self, watch: Watch) -> Iterator[None]:
+        watch.progress(0.2, "waiting until nothing else is timed on this machine")
         with self._timing, timing_lock(watch.cancellation), self._pool.quiet():
             yield
 

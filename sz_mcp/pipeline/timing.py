@@ -49,6 +49,8 @@ _CPU_SLACK_S = 1e-3
 """CPU time beyond threads x wall time that is put down to the accounting's grain."""
 _TRIES = 4
 """Repetitions made at most, as a multiple of those asked for, when other work disturbs them."""
+_PATIENCE_S = 15.0
+"""Time after which disturbed repetitions are no longer made up for."""
 _TELL_S = 0.5
 _PAUSE_S = 0.01
 """Rest after a disturbed repetition: what disturbs is often short."""
@@ -157,8 +159,10 @@ class _Rounds:
         failure = self._make_room(batch + 1)
         if failure is not None:
             return failure
+        patience = time.monotonic() + _PATIENCE_S
         for repetition in range(_TRIES * repeats):
-            if undisturbed >= repeats:
+            impatient = repetition >= repeats and time.monotonic() > patience
+            if undisturbed >= repeats or impatient:
                 break
             self._tell(undisturbed)
             # Not a fixed number of calls, so that a kernel can't count its way to the clock.

@@ -239,7 +239,7 @@ def _work(data):
     out = np.empty_like(data)
     for i in numba.prange(data.size):
         x = np.float64(data[i])
-        for _ in range(300):
+        for _ in range(20):
             x = np.sqrt(x * x + 1e-9)
         out[i] = data[i] + np.float32(0 * x)
     return out
@@ -283,7 +283,7 @@ def burn(n):
 burn(1)
 
 def compress(data, abs_bound):
-    threads = [threading.Thread(target=burn, args=(20_000_000,)) for _ in range(2)]
+    threads = [threading.Thread(target=burn, args=(2_000_000,)) for _ in range(2)]
     for t in threads:
         t.start()
     for t in threads:
