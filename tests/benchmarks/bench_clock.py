@@ -2,7 +2,7 @@
 
 A kernel that spins for a fixed time is called again and again; the server's time minus the child's
 own is what waking up, copying and looking cost. Run on an otherwise idle machine:
-    python tests/benchmarks/bench_clock.py
+    python -m tests.benchmarks.bench_clock
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Cold: a new server is asked for compile, verify on one field and run of a naive kernel at once.
 Warm: the same three calls for the next kernel, and for the same source again. Overhead:
 `run_compress` of a built kernel, 7 repetitions on a 3 MB field, less its timed requests.
-    python tests/benchmarks/bench_evaluation.py
+    python -m tests.benchmarks.bench_evaluation
 """
 
 from __future__ import annotations

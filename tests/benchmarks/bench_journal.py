@@ -1,6 +1,6 @@
 """Journal appends under load: several writers at a fixed rate, some of them and the drains killed.
 
-    python tests/benchmarks/bench_journal.py [--writers 8] [--rate 500] [--seconds 5] [--kill 3]
+    python -m tests.benchmarks.bench_journal [--writers 8] [--rate 500] [--seconds 5] [--kill 3]
 
 Every append that returned is noted by its writer in a file of its own; afterwards each noted row
 must be in the database exactly once. The script calls itself for its writers and drainers.
