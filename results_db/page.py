@@ -20,6 +20,7 @@ server's home (`$SZ_MCP_HOME`, else the platform's data folder). Read it with
 
 ```python
 import duckdb
+
 duckdb.connect("ledger-read.duckdb", read_only=True).sql("SELECT * FROM leaderboard")
 ```
 
