@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from types import TracebackType
 
 from kernels.fresh import fresh_variant
 from kernels.records import Array, Field
@@ -19,19 +18,6 @@ class Content:
         self._field, self._abs_bound = field, abs_bound
         self._workers = Workers("content")
 
-    def __enter__(self) -> Content:
-        """Itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop the threads."""
-        self._workers.close()
-
     def fill(self, arrays: Sequence[Array]) -> None:
         """Write a different variant into each array, which has the field's shape and dtype."""
         self._workers.map(self._vary, arrays, [secrets.randbits(63) for _ in arrays])
@@ -39,6 +25,10 @@ class Content:
     def all_hold(self, originals: Sequence[Array], decoded: Sequence[Array]) -> bool:
         """Whether every element of every array keeps the bound."""
         return all(self._workers.map(self._holds, originals, decoded))
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._workers.close()
 
     def _vary(self, out: Array, seed: int) -> None:
         data, fill = self._field.data, self._field.info.fill_value

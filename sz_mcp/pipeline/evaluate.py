@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -123,7 +123,7 @@ class Pipeline:
 
         def work(live: LiveKernel) -> RunResult:
             bound = derive(field.data, field.info.fill_value, request.mode, request.bound)
-            with Content(field, bound.absolute) as content:
+            with closing(Content(field, bound.absolute)) as content:
                 bench = Bench(
                     live=live,
                     field=field,
