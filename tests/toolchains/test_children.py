@@ -328,6 +328,31 @@ def compress(data, abs_bound):
     assert not reply.intact
 
 
+def test_a_process_that_hides_behind_an_orphaning_parent_is_seen(
+    pool: Pool, open_kernel: Open, field: Array
+) -> None:
+    if not any(layer.name == "bubblewrap" and layer.holds for layer in pool.layers()):
+        pytest.skip("bubblewrap does not work on this machine")
+    source = """
+import os, time
+import numpy as np
+def compress(data, abs_bound):
+    first = os.fork()
+    if first == 0:
+        if os.fork() == 0:
+            time.sleep(60)
+        os._exit(0)
+    os.waitpid(first, 0)
+    return np.zeros(1, np.uint8)
+"""
+    session = _session(open_kernel(source, "compress"))
+
+    reply = _compress(session, field)
+
+    assert isinstance(reply, Reply)
+    assert not reply.intact
+
+
 def test_a_forged_reply_is_not_believed(open_kernel: Open, field: Array) -> None:
     source = """
 import os

@@ -19,7 +19,7 @@ from toolchains.base import Fill, Phase
 from toolchains.child import wire
 
 from .arenas import Arena
-from .clock import Snapshot, children_of, own_wait_ns, snapshot
+from .clock import Snapshot, own_wait_ns, snapshot
 from .memory import MemoryReader
 from .process import ChildGone, ChildProcess
 
@@ -134,7 +134,7 @@ class Channel:
         if self._rest is None:
             return True
         now = snapshot(self.child.pid)
-        return now.asleep and now.cpu_ns == self._rest.cpu_ns and not children_of(self.child.pid)
+        return now.asleep and now.cpu_ns == self._rest.cpu_ns and not self.child.strays()
 
     def close(self) -> None:
         """End the child and let go of the arenas."""
@@ -170,7 +170,7 @@ class Channel:
             child_seconds=done.nanoseconds * 1e-9,
             wait_seconds=waited * 1e-9,
             disturbed=waited * 1e-9 > max(_DISTURBED_FLOOR_S, _DISTURBED_SHARE * (end - start)),
-            intact=intact and after.asleep and not children_of(child.pid),
+            intact=intact and after.asleep and not child.strays(),
             cpu_seconds=(after.cpu_ns - ready.cpu_ns) * 1e-9,
             phases=tuple(
                 Phase(p.name, p.file, p.line, p.calls, p.nanoseconds * 1e-9, p.compiled)

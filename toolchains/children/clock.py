@@ -60,6 +60,15 @@ def children_of(pid: int) -> tuple[int, ...]:
     return tuple(found)
 
 
+def parent_of(pid: int) -> int:
+    """Parent process of a process; 0 if it is gone."""
+    try:
+        status = _read(f"/proc/{pid}/stat")
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return int(status[status.rindex(b")") + 2 :].split()[1])
+
+
 def _read(path: str) -> bytes:
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:

@@ -20,6 +20,7 @@ from pathlib import Path
 from toolchains.child import wire
 
 from .arenas import output_file, tail_of
+from .clock import children_of, parent_of
 from .isolation import Command, Isolation, Size, remove_scratch
 
 _CREDENTIALS = struct.Struct("iII")
@@ -45,7 +46,7 @@ class ChildProcess:
         self._socket, self._output = ours, output_file()
         self._seq = 0
         self._closed = False
-        self._pid = 0
+        self._pid = self._init = 0
         with theirs:
             self._command: Command = isolation.command(theirs.fileno(), size)
             self._popen = subprocess.Popen(
@@ -73,9 +74,18 @@ class ChildProcess:
         for _, kind, data in ancillary:
             if kind == socket.SCM_CREDENTIALS:
                 self._pid, _, _ = _CREDENTIALS.unpack(data[: _CREDENTIALS.size])
+        parent = parent_of(self._pid)
+        # Orphans go to the namespace's first process, or from a plain child to the host's.
+        self._init = 0 if parent == os.getpid() else parent
         # Under memory pressure the operating system should pick a kernel, not the server.
         with contextlib.suppress(OSError):
             Path(f"/proc/{self._pid}/oom_score_adj").write_text("1000")
+
+    def strays(self) -> bool:
+        """Whether processes exist that the kernel started: children, or orphans of theirs."""
+        if children_of(self._pid):
+            return True
+        return self._init != 0 and children_of(self._init) != (self._pid,)
 
     def next_seq(self) -> int:
         """Number of the next request."""
