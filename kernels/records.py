@@ -42,18 +42,6 @@ class Status(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
-LADDER: tuple[Status, ...] = (
-    Status.RECEIVED,
-    Status.PARSED,
-    Status.COMPILED,
-    Status.LOADS,
-    Status.TERMINATES,
-    Status.ROUNDTRIPS,
-    Status.BOUND_OK,
-    Status.TIMED,
-)
-
-
 class Execution(StrEnum):
     """How a target runs here. Results of different executions are never ranked together."""
 
@@ -174,6 +162,8 @@ class Failure:
     diagnostics: tuple[Diagnostic, ...] = ()
     output: str = ""
     """Tail of what the kernel printed (stdout and stderr)."""
+    details: str = ""
+    """All that a compiler said, where `message` is the gist of it."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +178,8 @@ class Build:
     failure: Failure | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     metrics: tuple[Metric, ...] = ()
+    first_call: Failure | None = None
+    """It compiled, but failed on the small field that a build tries it on."""
 
 
 @dataclass(frozen=True)
@@ -280,12 +272,25 @@ class Counterexample:
 
 
 @dataclass(frozen=True)
+class CaseContent:
+    """What a case's array holds, so that a failure on it can be reproduced."""
+
+    values: tuple[str, ...]
+    """All of them (`repr`, C order) if the array is short, else none."""
+    minimum: float | None
+    """Of the finite values; None without any."""
+    maximum: float | None
+    non_finite: int
+    """NaN and infinities."""
+
+
+@dataclass(frozen=True)
 class CaseResult:
     """One case of the suite, or the one field asked for."""
 
     case: str
     core: bool
-    """Whether `holds` depends on it."""
+    """Whether `holds` depends on its being supported; a refusal outside the core is allowed."""
     status: Status
     checked: int
     violations: int
@@ -293,6 +298,13 @@ class CaseResult:
     abs_bound: float
     ratio: float | None = None
     failure: Failure | None = None
+    shape: tuple[int, ...] = ()
+    """Of the array compressed, or of a stage's first input."""
+    dtype: str = ""
+    function: str = ""
+    """compress, decompress or run, if it failed there; empty for a violation."""
+    content: CaseContent | None = None
+    """Of a case that failed otherwise than by a violation."""
 
 
 @dataclass(frozen=True)
@@ -303,15 +315,21 @@ class Verdict:
     stage: Status | None
     """First rung not reached; None when nothing is left to reach."""
     holds: bool
+    """No case failed, but that cases outside the core may be refused."""
     checked_values: int
     violations: int
     max_abs_error: float
+    """Of the case that decided, as are `abs_bound`, `worst` and `counterexample`."""
     abs_bound: float
-    """Of the case that decided: the failing one, else the field's or the suite's tightest ratio."""
     worst: Point | None
     counterexample: Counterexample | None
     cases: tuple[CaseResult, ...]
     failure: Failure | None = None
+    decided_by: str = ""
+    """Case that decided: a violation before any other failure, the core first; if all went well,
+    the one whose error came closest to its bound."""
+    not_run: int = 0
+    """Cases left when the kernel's processes had died."""
 
 
 @dataclass(frozen=True)

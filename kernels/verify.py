@@ -288,17 +288,6 @@ def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(flat, shape))
 
 
-def psnr(comparison: Comparison) -> float | None:
-    """20·log10(range) − 10·log10(MSE) in dB; None if lossless, or if either is not finite.
-
-    Non-finite values that came back count as elements without error.
-    """
-    span, squares = comparison.value_range, comparison.sum_squared_error
-    if not (math.isfinite(span) and math.isfinite(squares) and span > 0.0 and squares > 0.0):
-        return None
-    return 20.0 * math.log10(span) - 10.0 * math.log10(squares / comparison.checked)
-
-
 def counterexample(
     case: str, original: Array, decoded: Array, comparison: Comparison
 ) -> Counterexample:

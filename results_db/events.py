@@ -44,7 +44,7 @@ class Subject:
     run_id: str | None = None
 
 
-def kernel_row(kernel: Kernel, call_id: str, blob: str) -> KernelRow:
+def kernel_row(kernel: Kernel, call_id: str, blob: str, attempt: int | None) -> KernelRow:
     """The row that names a stored submission."""
     submission = kernel.submission
     return KernelRow(
@@ -59,6 +59,7 @@ def kernel_row(kernel: Kernel, call_id: str, blob: str) -> KernelRow:
         session=kernel.session,
         file_names=tuple(sorted(submission.files)),
         source_bytes=sum(len(_utf8(text)) for text in submission.files.values()),
+        attempt=attempt,
     )
 
 

@@ -45,10 +45,10 @@ class Ledger:
             row = dataclasses.replace(row, arguments=arguments)
         self._append(row)
 
-    def kernel(self, kernel: Kernel, call_id: str) -> None:
+    def kernel(self, kernel: Kernel, call_id: str, attempt: int | None = None) -> None:
         """A submission was received: its source is stored first, then the row that names it."""
         blob = self._blobs.put_kernel(kernel)
-        self._append(events.kernel_row(kernel, call_id, blob))
+        self._append(events.kernel_row(kernel, call_id, blob, attempt))
 
     def build(
         self, call_id: str, kernel_id: str, build: Build, guidance: Sequence[Guidance] = ()

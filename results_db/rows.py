@@ -111,6 +111,8 @@ class KernelRow(Row):
     session: str
     file_names: tuple[str, ...]
     source_bytes: int
+    attempt: int | None = None
+    """Of the call; here too because the call's own row is written at its end, if it has one."""
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,8 @@ class RunStartedRow(Row):
     bound: float
     session: str
     agent: str
+    attempt: int | None = None
+    """Of the call, as in `KernelRow`."""
 
 
 @dataclass(frozen=True)

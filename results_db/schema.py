@@ -14,7 +14,7 @@ from pathlib import Path
 
 import duckdb
 
-VERSION = 1
+VERSION = 2
 
 _FOLDER = Path(__file__).parent
 

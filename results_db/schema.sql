@@ -1,4 +1,4 @@
--- The tables of the ledger, version 1. Views are in views.sql. A statement ends with `;` at the end
+-- The tables of the ledger, version 2. Views are in views.sql. A statement ends with `;` at the end
 -- of a line. Every event table also has the columns that `stamped_columns` of schema.py explains:
 -- id, recorded_at, host, writer, segment, extra. Times are UTC. GB/s are 10^9 bytes of original data
 -- per second. DOUBLE columns may hold NaN and infinities. No name needs quoting.
@@ -103,14 +103,15 @@ COMMENT ON COLUMN calls.kernel_id IS 'Kernel the call touched';
 COMMENT ON COLUMN calls.run_id IS 'Run the call started or asked for';
 
 CREATE TABLE kernels (
-  kernel_id VARCHAR, call_id VARCHAR, task VARCHAR, target VARCHAR, content_hash VARCHAR,
-  blob VARCHAR, parent VARCHAR, agent VARCHAR, session VARCHAR, file_names VARCHAR[],
-  source_bytes BIGINT,
+  kernel_id VARCHAR, call_id VARCHAR, attempt BIGINT, task VARCHAR, target VARCHAR,
+  content_hash VARCHAR, blob VARCHAR, parent VARCHAR, agent VARCHAR, session VARCHAR,
+  file_names VARCHAR[], source_bytes BIGINT,
   id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
   extra JSON);
 COMMENT ON TABLE kernels IS 'Submissions that were received';
 COMMENT ON COLUMN kernels.kernel_id IS 'Random id, new for every submission';
 COMMENT ON COLUMN kernels.call_id IS 'Call that sent it';
+COMMENT ON COLUMN kernels.attempt IS 'Number of that call among the session''s attempts';
 COMMENT ON COLUMN kernels.task IS 'Codec or stage that was asked for';
 COMMENT ON COLUMN kernels.target IS 'Where it must run';
 COMMENT ON COLUMN kernels.content_hash IS 'SHA-256 of the normalised source: equal for equal code';
@@ -155,13 +156,14 @@ COMMENT ON COLUMN diagnostics.column_number IS '1-based';
 COMMENT ON COLUMN diagnostics.source_line IS 'Text of that line';
 
 CREATE TABLE runs_started (
-  run_id VARCHAR, call_id VARCHAR, kernel_id VARCHAR, tool VARCHAR, field VARCHAR,
-  mode VARCHAR, bound DOUBLE, session VARCHAR, agent VARCHAR,
+  run_id VARCHAR, call_id VARCHAR, attempt BIGINT, kernel_id VARCHAR, tool VARCHAR,
+  field VARCHAR, mode VARCHAR, bound DOUBLE, session VARCHAR, agent VARCHAR,
   id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
   extra JSON);
 COMMENT ON TABLE runs_started IS 'Beginnings of runs; the view runs joins them with their ends';
 COMMENT ON COLUMN runs_started.run_id IS 'Random id of the run';
 COMMENT ON COLUMN runs_started.call_id IS 'Call that started it';
+COMMENT ON COLUMN runs_started.attempt IS 'Number of that call among the session''s attempts';
 COMMENT ON COLUMN runs_started.kernel_id IS 'Kernel that ran';
 COMMENT ON COLUMN runs_started.tool IS 'verify_bounds, run_compress or profile';
 COMMENT ON COLUMN runs_started.field IS 'Field of scientific data, or suite';
@@ -249,7 +251,8 @@ COMMENT ON COLUMN verdicts.run_id IS 'Its run, which names field and bound: JOIN
 COMMENT ON COLUMN verdicts.kernel_id IS 'Kernel that was checked';
 COMMENT ON COLUMN verdicts.status IS 'Rung that was reached, or why it is not on the ladder';
 COMMENT ON COLUMN verdicts.stage IS 'First rung of the ladder that was not reached';
-COMMENT ON COLUMN verdicts.holds IS 'Whether no core case violates, fails or is refused';
+COMMENT ON COLUMN verdicts.holds IS
+  'Whether no case violates or fails otherwise, and none of the core is refused';
 COMMENT ON COLUMN verdicts.checked_values IS 'Elements compared';
 COMMENT ON COLUMN verdicts.violations IS 'Elements outside the bound';
 COMMENT ON COLUMN verdicts.max_abs_error IS 'Largest error of the case that decided';
@@ -274,7 +277,8 @@ COMMENT ON TABLE violations IS 'Cases and fields on which a kernel broke its bou
 COMMENT ON COLUMN violations.run_id IS 'Run that found it';
 COMMENT ON COLUMN violations.kernel_id IS 'Kernel that failed';
 COMMENT ON COLUMN violations.case_name IS 'Case of the suite, or field';
-COMMENT ON COLUMN violations.core IS 'Whether the verdict depends on this case';
+COMMENT ON COLUMN violations.core IS
+  'Whether a refusal of this case counts, as a violation does in any';
 COMMENT ON COLUMN violations.status IS 'Rung that was reached on this case, or why it is not on it';
 COMMENT ON COLUMN violations.checked_values IS 'Elements compared';
 COMMENT ON COLUMN violations.violations IS 'Elements outside the bound';

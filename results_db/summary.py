@@ -15,6 +15,9 @@ from kernels.records import Comparison, RunResult, Sample
 
 COPY_PEAK = "copy_peak_gbps"
 """Name of the metric that holds the memcpy bandwidth measured at the size of the run's field."""
+FRESH_BYTES = "fresh_stream_bytes"
+"""Metric of a run: median size of the streams that were timed."""
+FRESH_FACTOR = 1.05
 
 SIZE_RULE_FACTOR = 1.02
 SIZE_RULE_BYTES = 64
@@ -67,18 +70,22 @@ def summarise(result: RunResult) -> RunSummary:
     compress = speed(result.samples, "compress")
     decompress = speed(result.samples, "decompress")
     copy_peak = next((m.value for m in result.metrics if m.name == COPY_PEAK), None)
+    fresh = next((m.value for m in result.metrics if m.name == FRESH_BYTES), 0.0)
     ratio = result.raw_bytes / result.stream_bytes if result.stream_bytes > 0 else None
     both, score = None, None
     if compress is not None and decompress is not None:
         both = 2 / (1 / compress.median + 1 / decompress.median)
         if ratio is not None and copy_peak is not None:
-            score = transfer_bits(compress.median, decompress.median, ratio, copy_peak)
+            # What is timed must be as small as what is shown: else a kernel that knows the field
+            # takes its time there and stores raw while it is timed.
+            counted = min(ratio, result.raw_bytes / fresh) if fresh > 0 else ratio
+            score = transfer_bits(compress.median, decompress.median, counted, copy_peak)
     return RunSummary(
         ratio=ratio,
         bit_rate=_bit_rate(result),
         psnr=None if result.comparison is None else _psnr(result.comparison),
         worst_over_bound=_worst_over_bound(result.comparison),
-        within_size_rule=within_size_rule(result.stream_bytes, result.golden_bytes),
+        within_size_rule=within_size_rule(result.stream_bytes, result.golden_bytes, fresh),
         compress=compress,
         decompress=decompress,
         run=speed(result.samples, "run"),
@@ -124,11 +131,18 @@ def transfer_bits(
     return statistics.fmean(gains)
 
 
-def within_size_rule(stream_bytes: int, golden_bytes: int | None) -> bool | None:
-    """Whether a fixed-format stream is small enough to be ranked; None without a golden stream."""
+def within_size_rule(
+    stream_bytes: int, golden_bytes: int | None, fresh_bytes: float = 0.0
+) -> bool | None:
+    """Whether a fixed-format stream is small enough to be ranked; None without a golden stream.
+
+    fresh_bytes: of the streams that were timed, of content made from the field. They may be a
+    little larger: golden streams of such content are, by up to 1.7% on the shipped fields.
+    """
     if golden_bytes is None:
         return None
-    return stream_bytes <= SIZE_RULE_FACTOR * golden_bytes + SIZE_RULE_BYTES
+    most = SIZE_RULE_FACTOR * golden_bytes + SIZE_RULE_BYTES
+    return stream_bytes <= most and fresh_bytes <= FRESH_FACTOR * most
 
 
 def over_bound(max_abs_error: float, abs_bound: float) -> float:

@@ -3,7 +3,7 @@
 
 CREATE OR REPLACE VIEW runs AS
 SELECT
-  run_id, s.call_id, coalesce(f.kernel_id, s.kernel_id) AS kernel_id,
+  run_id, s.call_id, s.attempt, coalesce(f.kernel_id, s.kernel_id) AS kernel_id,
   coalesce(f.tool, s.tool) AS tool, s.agent, s.session, s.field, s.mode, s.bound,
   CASE
     WHEN f.run_id IS NOT NULL THEN f.status
@@ -46,17 +46,21 @@ WITH
     FROM verdicts v JOIN runs_started s USING (run_id)
     WHERE v.holds AND s.field = 'suite'
   ),
+  -- Content made while timing has a failure but no counted violation; the failure of a verdict is
+  -- that of one of its cases.
   broken AS (
-    SELECT DISTINCT s.kernel_id, s.mode, s.bound
-    FROM runs_started s
-    LEFT JOIN verdicts v USING (run_id)
-    LEFT JOIN runs_finished f USING (run_id)
-    WHERE (NOT v.holds AND v.violations > 0) OR (f.execution IS NOT NULL AND f.violations > 0)
+    SELECT DISTINCT kernel_id, mode, bound
+    FROM runs_started SEMI JOIN (
+      SELECT run_id FROM runs_finished WHERE failure_kind IN ('bound', 'format')
+      UNION ALL
+      SELECT run_id FROM violations
+      WHERE (violations > 0 OR failure_kind IN ('bound', 'format'))
+        AND (core OR status <> 'refused')) USING (run_id)
   ),
   scored AS (
     SELECT
       k.task, k.target, r.execution, r.host, r.threads, r.field, r.mode, r.bound,
-      k.agent, k.session, r.kernel_id, r.run_id, r.call_id, r.status,
+      k.agent, k.session, r.kernel_id, r.run_id, r.call_id, r.attempt, r.status,
       CASE
         WHEN r.execution <> 'hardware' THEN NULL
         WHEN k.task = 'sz-open' THEN r.transfer_bits
@@ -73,7 +77,8 @@ SELECT
   scored.*,
   CASE
     WHEN status <> 'timed' THEN 'its status is ' || status || ', not timed'
-    WHEN broken.kernel_id IS NOT NULL THEN 'the kernel broke its bound at this mode and bound'
+    WHEN broken.kernel_id IS NOT NULL
+      THEN 'the kernel broke its bound or format at this mode and bound'
     WHEN suite.kernel_id IS NULL THEN 'no suite verdict that holds at this mode and bound'
     WHEN task NOT IN ('szp', 'szx') THEN NULL
     WHEN within_size_rule IS NULL THEN 'the size of the golden stream is not known'
@@ -149,16 +154,14 @@ COMMENT ON COLUMN ladder.received_at IS 'When the submission arrived (UTC)';
 
 CREATE OR REPLACE VIEW budget_curve AS
 SELECT
-  r.agent, r.session, r.task, r.target, r.execution, r.host, r.threads, r.field, r.mode, r.bound,
-  c.attempt, r.kernel_id, r.run_id,
-  CASE WHEN r.ineligible_because IS NULL THEN r.score END AS score,
-  max(CASE WHEN r.ineligible_because IS NULL THEN r.score END) OVER (
-    PARTITION BY r.agent, r.session, r.task, r.target, r.execution, r.host, r.threads, r.field,
-      r.mode, r.bound
-    ORDER BY c.attempt, r.measured_at, r.run_id ROWS UNBOUNDED PRECEDING) AS best_score,
-  r.score_unit, r.measured_at
-FROM scored_runs r JOIN calls c USING (call_id)
-WHERE c.attempt IS NOT NULL;
+  agent, session, task, target, execution, host, threads, field, mode, bound, attempt, kernel_id,
+  run_id, CASE WHEN ineligible_because IS NULL THEN score END AS score,
+  max(CASE WHEN ineligible_because IS NULL THEN score END) OVER (
+    PARTITION BY agent, session, task, target, execution, host, threads, field, mode, bound
+    ORDER BY attempt, measured_at, run_id ROWS UNBOUNDED PRECEDING) AS best_score,
+  score_unit, measured_at
+FROM scored_runs
+WHERE attempt IS NOT NULL;
 COMMENT ON VIEW budget_curve IS
   'Best score so far against attempts spent, per session; attempts without a run have no row';
 COMMENT ON COLUMN budget_curve.score IS 'Score of this run; NULL if it may not be ranked';

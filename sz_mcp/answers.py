@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, TypedDict
 
 from kernels.records import (
     Build,
+    CaseContent,
     CaseResult,
     Counterexample,
     Diagnostic,
     Failure,
+    FailureKind,
     Guidance,
     Kernel,
     Metric,
@@ -29,6 +31,7 @@ from kernels.records import (
 )
 from results_db.summary import Speed, summarise
 from sz_mcp.replies import (
+    CaseContentReply,
     CaseReply,
     CompileReply,
     CounterexampleReply,
@@ -98,7 +101,9 @@ def compile_reply(
 ) -> CompileReply:
     """Reply of compile_kernel for a finished build."""
     kernel_id, submission = kernel.kernel_id, kernel.submission
-    step = _again(kernel_id) if build.failure else f'verify_bounds(kernel_id="{kernel_id}")'
+    told = _told(view, build.failure, build.diagnostics, guidance, _after_build(kernel_id, build))
+    if build.first_call and view.feedback != "none":
+        told["output"] = _printed(view, build.first_call)
     return CompileReply(
         status=build.status,
         stage=build.stage,
@@ -112,7 +117,7 @@ def compile_reply(
         attempt=attempt,
         content_hash=submission.content_hash,
         metrics=metrics_reply(build.metrics) if view.detailed else [],
-        **_told(view, build.failure, build.diagnostics, guidance, step),
+        **told,
     )
 
 
@@ -120,23 +125,25 @@ def verify_reply(
     asked: Asked, verdict: Verdict, guidance: Sequence[Guidance], view: View
 ) -> VerifyReply:
     """Reply of verify_bounds for a finished verdict."""
-    step = _again(asked.kernel_id)
+    step = _after(asked, verdict.failure)
     if verdict.holds:
         field = '"…"' if asked.field == "suite" else f'"{asked.field}"'
         step = f'run_compress(kernel_id="{asked.kernel_id}", field={field}{_at(asked)})'
     told = view.feedback != "none"
     shown, worst = (verdict.counterexample, verdict.worst) if told else (None, None)
     cases = [case for case in verdict.cases if view.detailed or _failed(case)] if told else []
+    compared = _compared(verdict)
     return VerifyReply(
         status=verdict.status,
         stage=verdict.stage,
         **_asked(asked),
-        # A kernel that never returned has no error, and the record's zeros would say it has none.
-        abs_bound=finite(verdict.abs_bound) if verdict.checked_values else None,
+        abs_bound=finite(verdict.abs_bound) if verdict.cases else None,
         holds=verdict.holds,
         checked_values=verdict.checked_values,
         violations=verdict.violations,
-        max_abs_error=finite(verdict.max_abs_error) if verdict.checked_values else None,
+        max_abs_error=finite(verdict.max_abs_error) if compared else None,
+        decided_by=verdict.decided_by if told else "",
+        not_run=verdict.not_run,
         worst=_point(worst) if worst else None,
         counterexample=_counterexample(shown) if shown else None,
         cases=[_case(case) for case in cases],
@@ -149,7 +156,7 @@ def run_reply(
 ) -> RunReply:
     """Reply of run_compress for a finished run."""
     summary, checked = summarise(result), result.comparison
-    step = _again(asked.kernel_id)
+    step = _after(asked, result.failure)
     if result.failure is None:
         where = f'"{asked.kernel_id}", field="{asked.field}"'
         step = f"profile(kernel_id={where}{_at(asked)})"
@@ -193,7 +200,7 @@ def profile_reply(
         metrics=metrics_reply(profile.metrics),
         bottleneck=profile.bottleneck,
         picture=picture_uri(asked.run_id) if profile.picture else None,
-        **_told(view, profile.failure, (), every, _again(asked.kernel_id)),
+        **_told(view, profile.failure, (), every, _after(asked, profile.failure)),
     )
 
 
@@ -258,14 +265,51 @@ def _told(
     if view.feedback == "none":
         return Told(message="", diagnostics=[], guidance=[], output="", next="")
     messages = dict.fromkeys((*diagnostics, *(failure.diagnostics if failure else ())))
-    output = failure.output if failure else ""
     return Told(
-        message=failure.message if failure else "",
+        message=_message(view, failure),
         diagnostics=[_diagnostic(one) for one in messages],
         guidance=[] if view.feedback == "raw" else [_guidance(one, view) for one in guidance],
-        output=output if view.detailed else output[-OUTPUT_TAIL:],
+        output=_printed(view, failure),
         next=step,
     )
+
+
+def _message(view: View, failure: Failure | None) -> str:
+    if failure is None:
+        return ""
+    whole = view.detailed and failure.details
+    return f"{failure.message}\n\n{failure.details}" if whole else failure.message
+
+
+def _printed(view: View, failure: Failure | None) -> str:
+    output = failure.output if failure else ""
+    return output if view.detailed else output[-OUTPUT_TAIL:]
+
+
+def _compared(verdict: Verdict) -> bool:
+    """Whether the case that decided was decoded: the record's zeros would say it has no error."""
+    decisive = [case for case in verdict.cases if case.case == verdict.decided_by]
+    return any(case.checked for case in decisive or verdict.cases)
+
+
+def _after_build(kernel_id: str, build: Build) -> str:
+    if build.failure and build.failure.kind is FailureKind.CANCELLED:
+        return "the same compile_kernel again: nothing was found wrong with the kernel"
+    if build.failure:
+        return _again(kernel_id)
+    if build.first_call:
+        return f'compile_kernel(…, parent="{kernel_id}") once its first call does not fail'
+    return f'verify_bounds(kernel_id="{kernel_id}")'
+
+
+def _after(asked: Asked, failure: Failure | None) -> str:
+    """A better version, or the same call where the kernel was not to blame."""
+    if failure is None or failure.kind not in (FailureKind.BUSY, FailureKind.CANCELLED):
+        return _again(asked.kernel_id)
+    field = "" if asked.field == "suite" else f', field="{asked.field}"'
+    extras = "" if asked.repeats == 7 else f", repeats={asked.repeats}"
+    extras += "" if asked.threads == 1 else f", threads={asked.threads}"
+    return f'{asked.tool}(kernel_id="{asked.kernel_id}"{field}{_at(asked)}{extras}) again'
 
 
 def _again(kernel_id: str) -> str:
@@ -331,10 +375,23 @@ def _case(case: CaseResult) -> CaseReply:
         status=case.status,
         checked=case.checked,
         violations=case.violations,
-        max_abs_error=finite(case.max_abs_error),
+        max_abs_error=finite(case.max_abs_error) if case.checked else None,
         abs_bound=case.abs_bound,
         ratio=finite(case.ratio),
+        shape=list(case.shape),
+        dtype=case.dtype,
+        function=case.function,
+        content=_content(case.content) if case.content else None,
         message=case.failure.message if case.failure else "",
+    )
+
+
+def _content(content: CaseContent) -> CaseContentReply:
+    return CaseContentReply(
+        values=list(content.values),
+        minimum=finite(content.minimum),
+        maximum=finite(content.maximum),
+        non_finite=content.non_finite,
     )
 
 

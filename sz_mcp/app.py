@@ -37,6 +37,7 @@ T = TypeVar("T")
 ENGINE = "sz_mcp.engine"
 LATER = ("sz_mcp.pictures", "results_db.queries", "results_db.drain")
 """Slow imports that are made once the engine is up, so that no call waits for them."""
+_EVALUATING = ("compile_kernel", "verify_bounds", "run_compress", "profile")
 KEPT_KERNELS = 256
 CLOSE_S = 3.0
 """How long cancelled work may take to end when the server does."""
@@ -59,7 +60,8 @@ class App:
         self._blobs = BlobStore(settings.home)
         self._kernels: OrderedDict[str, Kernel] = OrderedDict()
         self._kernels_lock = threading.Lock()
-        self._workers = ThreadPoolExecutor(settings.workers, "evaluate")
+        # Slow kernels may keep all threads of a tool; the next agent's first step must not wait.
+        self._workers = {tool: ThreadPoolExecutor(settings.workers, tool) for tool in _EVALUATING}
         self._writer = ThreadPoolExecutor(1, "journal")
         self.jobs: Jobs[Outcome] = Jobs(self._workers, settings.kept_results)
         self._upkeep = Upkeep(
@@ -102,9 +104,9 @@ class App:
             )
         return self._known
 
-    def receive(self, kernel: Kernel, call_id: str) -> None:
+    def receive(self, kernel: Kernel, call_id: str, attempt: int | None) -> None:
         """Store a submission and its row; it is on disk when this returns."""
-        self.ledger.kernel(kernel, call_id)
+        self.ledger.kernel(kernel, call_id, attempt)
         self._remember(kernel)
 
     def kernel(self, kernel_id: str) -> Kernel | None:
@@ -136,7 +138,8 @@ class App:
             self._engine.result().close()
         self._loader.shutdown(wait=False, cancel_futures=True)
         wait([job.future for job in running], CLOSE_S)
-        self._workers.shutdown(wait=False, cancel_futures=True)
+        for workers in self._workers.values():
+            workers.shutdown(wait=False, cancel_futures=True)
         self._writer.shutdown(wait=True)
         self.ledger.close()
         self._upkeep.close()

@@ -105,7 +105,7 @@ class Engine:
     ) -> Outcome:
         """Build a received kernel."""
         build = self.pipeline.build(kernel, Watch(job.cancellation, job.advance))
-        guidance = self._guide(build.failure, kernel.submission.target)
+        guidance = self._guide(build.failure or build.first_call, kernel.submission.target)
         self._ledger.build(call_id, kernel.kernel_id, build, guidance)
         return Outcome(lambda view: compile_reply(kernel, build, guidance, view, attempt))
 

@@ -11,7 +11,7 @@ import asyncio
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -72,15 +72,16 @@ class Job(Generic[T]):
 class Jobs(Generic[T]):
     """The jobs of one server; thread-safe."""
 
-    def __init__(self, executor: Executor, kept: int) -> None:
-        self._executor = executor
+    def __init__(self, executors: Mapping[str, Executor], kept: int) -> None:
+        """executors: tool → where its work runs; `kept`: finished jobs to remember."""
+        self._executors = executors
         self._kept = kept
         self._lock = threading.Lock()
         self._jobs: OrderedDict[str, Job[T]] = OrderedDict()
 
     def start(self, job: Job[T], work: Callable[[Job[T]], T]) -> None:
-        """Run `work` in a thread of the executor; forget the oldest finished jobs beyond `kept`."""
-        job.future = self._executor.submit(work, job)
+        """Run `work` in a thread of its tool's executor; forget the oldest finished jobs."""
+        job.future = self._executors[job.tool].submit(work, job)
         job.future.add_done_callback(lambda _: job.wake())
         with self._lock:
             self._jobs[job.run_id] = job

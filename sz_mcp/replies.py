@@ -81,20 +81,41 @@ class CounterexampleReply(Reply):
     point: PointReply
 
 
+class CaseContentReply(Reply):
+    """What a case's array holds, to reproduce a failure on it."""
+
+    values: list[str]
+    """All values in C order, as text, if they are at most 64; else none."""
+    minimum: float | None
+    """Of the finite values; null without any."""
+    maximum: float | None
+    non_finite: int
+    """How many are NaN or infinite."""
+
+
 class CaseReply(Reply):
     """One case of the suite, or the field asked for."""
 
     case: str
     core: bool
-    """Whether `holds` depends on it."""
+    """Whether a kernel has to take it. Others it may refuse, but if it takes one, `holds` depends
+    on that too."""
     status: Status
     checked: int
     """Values checked."""
     violations: int
     max_abs_error: float | None
-    """null if a finite value came back non-finite or the reverse."""
+    """null if a finite value came back non-finite or the reverse, or nothing was compared."""
     abs_bound: float
+    """The absolute bound asked of this case."""
     ratio: float | None = None
+    shape: list[int] = []
+    """Of the array compressed, or of a stage's first input."""
+    dtype: str = ""
+    function: str = ""
+    """compress, decompress or run, if the case failed there; empty for a violation."""
+    content: CaseContentReply | None = None
+    """If it failed otherwise than by a violation."""
     message: str = ""
 
 
@@ -229,22 +250,27 @@ class MeasuredReply(KernelReply):
     """As asked, in the units of `mode`."""
     abs_bound: float | None = None
     """The absolute bound derived from the pristine data, in the field's unit; 0 means lossless,
-    null that nothing was measured against it."""
+    null that the kernel was not run. For a suite: of the case that decided."""
 
 
 class VerifyReply(MeasuredReply):
     """Reply of `verify_bounds`."""
 
     holds: bool | None = None
-    """Whether every element keeps the bound in every core case; null while running."""
+    """Whether no case failed; outside the core a case may be refused. null while running."""
     checked_values: int | None = None
     violations: int | None = None
     """Elements whose error exceeds the bound, by exact arithmetic."""
     max_abs_error: float | None = None
-    """Largest |x − x'|, in the field's unit; null if a finite value came back non-finite or the
-    reverse, or nothing was decoded."""
+    """Largest |x − x'| of the case that decided, in the field's unit; null if a finite value came
+    back non-finite or the reverse, or nothing was compared."""
+    decided_by: str = ""
+    """Case that decided: a violation before other failures, the core first; if the bound holds, the
+    one that came closest to it."""
+    not_run: int = 0
+    """Cases left when the kernel's processes had died."""
     worst: PointReply | None = None
-    """Element of the largest error."""
+    """Element of the largest error in the case that decided."""
     counterexample: CounterexampleReply | None = None
     cases: list[CaseReply] = []
     """concise: the cases that failed. detailed: all."""

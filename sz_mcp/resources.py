@@ -1,4 +1,4 @@
-"""What can be read beside the tools: pages, fields, reference submissions, sources, the schema.
+"""What can be read beside the tools: pages, fields, submissions, results, the schema.
 
 Long things are linked from replies and read here. Lists are single index pages, so that listing
 resources needs nothing that is slow to import.
@@ -6,20 +6,25 @@ resources needs nothing that is slow to import.
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
 from kernels import baselines
+from results_db.errors import QueryError
 from sz_mcp.app import App
 from sz_mcp.describe import describe_all, describe_one
 from sz_mcp.texts import text_of
+
+if TYPE_CHECKING:
+    from results_db.queries import QueryResult
 
 _RUN_ID = re.compile(r"r_[0-9a-f]{32}")
 _SCHEMA = ("schema.sql", "views.sql")
@@ -86,6 +91,25 @@ class Pages:
             }
         )
 
+    def leaderboard(self) -> str:
+        """Best eligible run of every agent under each set of conditions, ranked, as JSON."""
+        found = self._query("SELECT * FROM leaderboard")
+        as_of = found.as_of.isoformat(timespec="milliseconds")
+        rows = _records(found)
+        return json.dumps({"as_of": as_of, "truncated": found.truncated, "rows": rows})
+
+    def run(self, run_id: str) -> str:
+        """A run as JSON: what was asked, what came of it, every timed sample."""
+        rows = []
+        if _RUN_ID.fullmatch(run_id):
+            rows = _records(self._query(f"SELECT * FROM runs WHERE run_id = '{run_id}'"))
+        if not rows:
+            raise ResourceNotFoundError(
+                f"no run {run_id!r} in the ledger: verify_bounds, run_compress and profile "
+                "return run ids"
+            )
+        return json.dumps(rows[0])
+
     def picture(self, run_id: str) -> bytes:
         """The picture of a profile."""
         png = self.app.engine().picture(run_id) if _RUN_ID.fullmatch(run_id) else None
@@ -98,6 +122,14 @@ class Pages:
         package = files("results_db")
         return "\n".join(package.joinpath(name).read_text(encoding="utf-8") for name in _SCHEMA)
 
+    def _query(self, sql: str) -> QueryResult:
+        queries = importlib.import_module("results_db.queries")
+        try:
+            result: QueryResult = queries.query(self.app.settings.home, sql)
+        except QueryError as error:
+            raise ResourceError(f"the ledger can't be read: {error}") from error
+        return result
+
 
 def add_resources(server: MCPServer[dict[str, Any]], app: App) -> None:
     """Register the pages: URI, title, body, type."""
@@ -109,6 +141,8 @@ def add_resources(server: MCPServer[dict[str, Any]], app: App) -> None:
         ("fields/{field}", "A field", pages.field, "application/json"),
         ("baselines/{family}/{task}/{style}", "A submission", pages.baseline, "application/json"),
         ("kernels/{kernel_id}", "A received kernel", pages.kernel, "application/json"),
+        ("leaderboard", "The leaderboard", pages.leaderboard, "application/json"),
+        ("runs/{run_id}", "A run", pages.run, "application/json"),
         ("runs/{run_id}/profile.png", "Picture of a profile", pages.picture, "image/png"),
         ("schema", "Schema of the ledger", pages.schema, "application/sql"),
     ):
@@ -116,6 +150,10 @@ def add_resources(server: MCPServer[dict[str, Any]], app: App) -> None:
             f"sz-mcp://{uri}", title=title, description=body.__doc__, mime_type=mime_type
         )
         register(body)
+
+
+def _records(result: QueryResult) -> list[dict[str, object]]:
+    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
 
 
 def _one_of(what: str, name: str, choices: Iterable[str]) -> str:

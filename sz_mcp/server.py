@@ -18,8 +18,10 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INTERNAL_ERROR,
+    INVALID_PARAMS,
     CallToolResult,
     ContentBlock,
+    GetPromptResult,
     ImageContent,
     InputRequiredResult,
     ResourceLink,
@@ -108,6 +110,23 @@ class EvaluationServer(MCPServer[dict[str, Any]]):
             # Ours, not the agent's: the SDK logs the traceback to stderr.
             kind = type(error).__name__
             raise UnexpectedToolError(f"{name}: the server failed ({kind}); see its log") from error
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        context: Context[dict[str, Any], Any] | None = None,
+    ) -> GetPromptResult | InputRequiredResult:
+        """The prompt of that name.
+
+        Raises:
+            MCPError: there is none.
+        """
+        known = [prompt.name for prompt in await self.list_prompts()]
+        if name not in known:
+            text = f"unknown prompt {name!r}: the prompts are {', '.join(known)}"
+            raise MCPError(code=INVALID_PARAMS, message=text)
+        return await super().get_prompt(name, arguments, context)
 
     async def serve_streams(self, read: ReadMessages, write: WriteMessages) -> None:
         """Serve one client over a pair of message streams until it leaves."""

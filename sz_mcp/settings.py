@@ -10,12 +10,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import platformdirs
 
 FeedbackLevel = Literal["none", "raw", "explain", "suggest"]
-FEEDBACK_LEVELS: tuple[FeedbackLevel, ...] = get_args(FeedbackLevel)
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,6 @@ class Budgets:
 
     answer_s: float = 45.0
     """A tool answers within this, with `running` if need be: clients give up at about 60 s."""
-    poll_s: float = 20.0
-    """Default wait of `get_result`."""
     progress_s: float = 0.25
     """Least time between two progress notifications of one call."""
     drain_s: float = 5.0

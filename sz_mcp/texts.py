@@ -5,9 +5,12 @@ A reply model flows in, a few lines flow out: verdict first, then where and why,
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable
 
 from sz_mcp.replies import (
+    CaseReply,
     CompileReply,
     DescribeReply,
     DiagnosticReply,
@@ -24,6 +27,7 @@ SHOWN_DIAGNOSTICS = 5
 SHOWN_CASES = 6
 CELL = 60
 """Characters of one table cell."""
+_VARYING = re.compile(r"b'[^']*'|\d[\d.]*(e[+-]?\d+)?|\([\d, ]*\)")
 
 
 def text_of(reply: Reply) -> str:
@@ -94,10 +98,11 @@ def _kernel(reply: KernelReply, first: Iterable[str]) -> Iterable[str]:
 
 def _told(reply: KernelReply) -> Iterable[str]:
     """What the feedback level lets through."""
-    if reply.message:
+    shown = reply.diagnostics[:SHOWN_DIAGNOSTICS]
+    if reply.message and reply.message not in {one.message for one in shown if one.file}:
         yield reply.message
-    for diagnostic in reply.diagnostics[:SHOWN_DIAGNOSTICS]:
-        yield from _diagnostic(diagnostic)
+    for diagnostic in shown:
+        yield from _diagnostic(diagnostic, reply.message)
     more = len(reply.diagnostics) - SHOWN_DIAGNOSTICS
     if more > 0:
         yield f"… and {more} more diagnostics"
@@ -124,7 +129,7 @@ def _compile(reply: CompileReply) -> Iterable[str]:
 
 def _verify(reply: VerifyReply) -> Iterable[str]:
     yield f"{_verdict(reply)}. run_id {reply.run_id}"
-    if reply.worst and not reply.holds:
+    if reply.worst and reply.violations:
         worst = reply.worst
         yield (
             f"worst element {worst.index} (flat {worst.flat}): {worst.original} came back as "
@@ -137,24 +142,58 @@ def _verify(reply: VerifyReply) -> Iterable[str]:
             f"values from flat {shown.start}: {', '.join(shown.values)}"
         )
         yield f"decoded: {', '.join(shown.decoded)}"
-    failed = [case for case in reply.cases if case.violations or case.message]
-    if [case.message for case in failed] == [reply.message]:
+    groups: dict[tuple[str, str, str], list[CaseReply]] = {}
+    for case in reply.cases:
+        if case.violations or case.message:
+            # Sizes and bytes differ from case to case where the cause is the same.
+            message = case.message if case.violations else _VARYING.sub("#", case.message)
+            groups.setdefault((case.status, case.function, message), []).append(case)
+    for alike in list(groups.values())[:SHOWN_CASES]:
+        yield from _alike(alike, reply)
+    more = sum(map(len, list(groups.values())[SHOWN_CASES:]))
+    if more:
+        yield f"… and {more} more cases that failed"
+
+
+def _alike(cases: list[CaseReply], reply: VerifyReply) -> Iterable[str]:
+    """Cases that failed in the same way, the first of them in full."""
+    first = cases[0]
+    core = "" if first.core else " (not core)"
+    place = f" in {first.function}" if first.function else ""
+    told = first.message in reply.message
+    message = "as told below" if told else first.message
+    form = f", {first.dtype}{first.shape}, abs_bound {first.abs_bound!r}" if first.dtype else ""
+    case = f"{first.case}{core}{form}"
+    if len(cases) > 1:
+        yield f"{len(cases)} cases: {first.status}{place}: {message}; first: {case}"
+    elif not told:
+        yield f"case {case}: {first.status}{place}: {message}"
+    yield from _content(first)
+
+
+def _content(case: CaseReply) -> Iterable[str]:
+    content = case.content
+    if content is None:
         return
-    for case in failed[:SHOWN_CASES]:
-        core = "" if case.core else " (not core)"
-        yield f"case {case.case}{core}: {case.status}, {case.violations} violations, {case.message}"
-    if len(failed) > SHOWN_CASES:
-        yield f"… and {len(failed) - SHOWN_CASES} more cases"
+    size = math.prod(case.shape)
+    if content.values or not size:
+        yield f"values of {case.case}: {', '.join(content.values) or 'none'}"
+        return
+    yield (
+        f"values of {case.case}: {size} from {_number(content.minimum)} to "
+        f"{_number(content.maximum)}, {content.non_finite} of them not finite"
+    )
 
 
 def _verdict(reply: VerifyReply) -> str:
     where = f"on {reply.field} at {reply.mode} {reply.bound:g}"
     if not reply.checked_values:
         return f"{_stopped(reply)}: nothing was verified {where}"
-    found = (
-        f"{reply.checked_values} values checked, {reply.violations} violations, largest error "
-        f"{_number(reply.max_abs_error)} against {_number(reply.abs_bound)}"
-    )
+    found = f"{reply.checked_values} values checked, {reply.violations} violations"
+    if reply.max_abs_error is not None or reply.violations:
+        error = "not finite" if reply.max_abs_error is None else _number(reply.max_abs_error)
+        case = f" ({reply.decided_by})" if reply.decided_by not in ("", reply.field) else ""
+        found += f", largest error {error} against {_number(reply.abs_bound)}{case}"
     if reply.holds:
         return f"{reply.status}: the bound holds {where}; {found}"
     verdict = "the bound does NOT hold" if reply.violations else "not verified"
@@ -214,14 +253,25 @@ def _metrics(label: str, metrics: Iterable[MetricReply]) -> Iterable[str]:
         yield f"{name}: {_number(metric.value)} {metric.unit}".rstrip()
 
 
-def _diagnostic(diagnostic: DiagnosticReply) -> Iterable[str]:
-    """`file:line:column: severity: message`, the source line, and a caret under the column."""
-    place = [str(part) for part in (diagnostic.file, diagnostic.line, diagnostic.column) if part]
-    yield ": ".join([":".join(place)] * bool(place) + [diagnostic.severity, diagnostic.message])
-    if diagnostic.source is not None:
-        yield f"    {diagnostic.source}"
+def _diagnostic(diagnostic: DiagnosticReply, told: str) -> Iterable[str]:
+    """`file:line:column: severity: message`, the source line, and a caret under the column.
+
+    told: what the reply has said already; a part of it is not said again.
+    """
+    parts = [str(part) for part in (diagnostic.file, diagnostic.line, diagnostic.column) if part]
+    place = ":".join(parts)
+    if diagnostic.message in told and diagnostic.message != told:
+        if place:
+            yield f"at {place}:"
+    elif place or diagnostic.message != told:
+        yield ": ".join([place] * bool(place) + [diagnostic.severity, diagnostic.message])
+    source = diagnostic.source
+    if source is not None:
+        yield f"    {source}"
         if diagnostic.column:
-            yield f"    {' ' * (diagnostic.column - 1)}^"
+            # Tabs are kept, so that the caret stands under its column however wide they are.
+            before = source[: diagnostic.column - 1]
+            yield f"    {''.join(c if c == chr(9) else ' ' for c in before)}^"
 
 
 def _number(value: float | None) -> str:

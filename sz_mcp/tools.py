@@ -114,8 +114,8 @@ async def compile_kernel(use: Use, arguments: CompileArguments) -> Answer:
         session=caller.session,
     )
     _attempt(use, kernel.kernel_id)
-    await use.app.write(use.app.receive, kernel, use.call.call_id)
     call_id, attempt = use.call.call_id, use.call.attempt
+    await use.app.write(use.app.receive, kernel, call_id, attempt)
     job: Job[Outcome] = Job(_new_run_id(), "compile_kernel", kernel.kernel_id)
     use.app.jobs.start(job, lambda job: use.engine.compile(kernel, call_id, attempt, job))
     return await _answer(use, job)
@@ -236,6 +236,7 @@ async def _measure(use: Use, asked: Asked) -> Answer:
         bound=asked.bound,
         session=use.call.caller.session,
         agent=use.call.caller.agent,
+        attempt=use.call.attempt,
     )
     await use.app.write(use.app.ledger.run_started, started)
     job: Job[Outcome] = Job(asked.run_id, asked.tool, asked.kernel_id)

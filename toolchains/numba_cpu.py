@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from kernels.tasks.base import StageTask, Task
 from toolchains.base import Cancellation, Reply, Session, TargetInfo
 from toolchains.children.pool import Pool
 from toolchains.children.session import open_session
+from toolchains.limits import limits
 from toolchains.peaks import Peaks
 
 TARGET = "numba"
@@ -105,6 +107,7 @@ class NumbaToolchain:
             seconds=time.perf_counter() - start,
             diagnostics=() if failure is None else _warnings(failure),
             metrics=(Metric("first_call_seconds", seconds, "s", "measured"),),
+            first_call=failure,
         )
 
     def load(
@@ -127,6 +130,8 @@ class NumbaToolchain:
                 Metric("cores", float(len(os.sched_getaffinity(0))), "", "measured"),
                 Metric("address_space", self._memory_bytes / 1e9, "GB per process", "measured"),
                 Metric("first_call_deadline", _WARM_UP_DEADLINE_S, "s", "derived"),
+                *limits(),
+                Metric("scratch_folder", 64.0, "MiB", "derived"),
             ),
             peaks=peaks,
             contract=_CONTRACT,
@@ -174,9 +179,7 @@ def _stops_build(failure: Failure) -> bool:
 def _earlier(failure: Failure) -> Failure:
     """The same failure on the rung where a build stops."""
     stage = Status.PARSED if failure.kind is FailureKind.SYNTAX else Status.COMPILED
-    return Failure(
-        failure.status, stage, failure.kind, failure.message, failure.diagnostics, failure.output
-    )
+    return replace(failure, stage=stage)
 
 
 def _failed(failure: Failure, start: float) -> Build:

@@ -20,6 +20,7 @@ from results_db.queries import query
 from sz_mcp.errors import StepFailed
 from sz_mcp.host import versions
 from sz_mcp.pipeline import Pipeline
+from toolchains.children.timing_lock import lock_path
 
 _STYLES = {"ok": "green", "note": "yellow", "missing": "red"}
 
@@ -70,6 +71,7 @@ def _targets() -> Iterator[Finding]:
             yield Finding(f"target {target.target}", "ok" if target.available else "note", detail)
         for layer in pipeline.layers():
             yield Finding(f"isolation: {layer.name}", "ok" if layer.holds else "note", layer.detail)
+        yield Finding("timing lock", "ok", f"{lock_path()}, shared by all servers of this machine")
     finally:
         pipeline.close()
 

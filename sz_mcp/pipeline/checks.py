@@ -1,7 +1,7 @@
 """`verify_bounds`: whether a kernel keeps its bound, or equals the golden answer, on every case.
 
 A case is one array (codec) or one set of inputs (stage). All cases run, so that the reply shows
-what kind of data a kernel fails on; the first failure decides the verdict.
+what kind of data a kernel fails on; a violation decides the verdict before any other failure.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from kernels.bounds import BoundError, derive
 from kernels.records import (
     Arg,
     Array,
+    CaseContent,
     CaseResult,
     Comparison,
     Counterexample,
@@ -28,10 +29,14 @@ from kernels.suite import core_suite
 from kernels.tasks.base import CodecTask, StageTask, StreamFormat
 from kernels.verify import compare, counterexample
 from toolchains.base import Session
+from toolchains.limits import deadline_s, output_room
 
 from .golden import GoldenStreams, misread
 from .requests import SUITE, Request, Watch
 from .roundtrip import compress, decompress, run_stage
+
+_SHORT = 64
+"""Values of an array that are all shown where a kernel fails on it."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,9 @@ class Case:
 
     name: str
     core: bool
+    data: Array
+    """The array to compress, or a stage's first input."""
+    abs_bound: float
     run: Callable[[Session], Outcome]
 
 
@@ -51,6 +59,8 @@ class Outcome:
     comparison: Comparison | None = None
     counterexample: Counterexample | None = None
     ratio: float | None = None
+    function: str = ""
+    """compress, decompress or run, if it failed there."""
 
 
 @dataclass(frozen=True)
@@ -102,66 +112,71 @@ def stage_cases(task: StageTask, request: Request, field: Field | None) -> list[
 
 def judge(session: Session, cases: Sequence[Case], request: Request, watch: Watch) -> Verdict:
     """Run all cases, in order, until one leaves the kernel's processes dead."""
-    results: list[CaseResult] = []
-    outcomes: list[Outcome] = []
-    for case, outcome in _outcomes(session, cases, request, watch):
-        outcomes.append(outcome)
-        results.append(_result(case, outcome))
-    return _verdict(cases, results, outcomes)
+    outcomes = list(_outcomes(session, cases, request, watch))
+    return _verdict(cases, outcomes)
 
 
 def _outcomes(
     session: Session, cases: Sequence[Case], request: Request, watch: Watch
-) -> Iterator[tuple[Case, Outcome]]:
+) -> Iterator[Outcome]:
     what = "cases of the suite" if request.field == SUITE else "field"
     for i, case in enumerate(cases):
         watch.progress(i / len(cases), f"checking {case.name} ({i + 1} of {len(cases)} {what})")
-        yield case, case.run(session)
-        if not session.alive():
-            return
+        outcome = case.run(session)
+        if session.alive():
+            yield outcome
+            continue
+        stopped = outcome.failure and outcome.failure.status is not Status.REFUSED
+        yield outcome if stopped else replace(outcome, failure=_ENDED)
+        return
 
 
 def _codec_case(task: CodecTask, subject: _Subject, golden: GoldenStreams) -> Case:
     name, data, bound = subject.name, subject.data, subject.abs_bound
 
     def run(session: Session) -> Outcome:
+        limit = deadline_s(data.nbytes)
         packed = compress(session, (data,), bound)
         if isinstance(packed, Failure):
-            return Outcome(packed)
+            return _failed(packed, "compress", limit)
         stream = packed.streams[0]
         back = decompress(session, (stream,), (data,))
         if isinstance(back, Failure):
-            return Outcome(back)
+            return _failed(back, "decompress", limit)
         decoded = back.outputs[0][0]
         comparison = compare(data, decoded, bound)
         ratio = data.nbytes / stream.nbytes if stream.nbytes else None
         if not comparison.holds:
             shown = counterexample(name, data, decoded, comparison)
-            return Outcome(_violation(name, comparison), comparison, shown, ratio)
+            return Outcome(_violation(comparison), comparison, shown, ratio)
         form = task.stream_format
-        failure = None if form is None else _interchange(form, session, subject, stream, golden)
-        return Outcome(failure, comparison, None, ratio)
+        if form is None:
+            return Outcome(None, comparison, None, ratio)
+        exchanged = _interchange(form, session, subject, stream, golden)
+        return replace(exchanged, comparison=comparison, ratio=ratio)
 
-    return Case(name, subject.core, run)
+    return Case(name, subject.core, data, bound, run)
 
 
 def _interchange(
     form: StreamFormat, session: Session, subject: _Subject, stream: Array, golden: GoldenStreams
-) -> Failure | None:
+) -> Outcome:
     """Whether the stream is the task's format, read and written as the golden codec does."""
     data, bound = subject.data, subject.abs_bound
     unreadable = golden.unreadable(form, stream, data, bound)
     if unreadable is not None:
-        return unreadable
+        return Outcome(unreadable, function="compress")
     reference = golden.stream(form, subject.key, data, bound)
     back = decompress(session, (reference,), (data,))
-    if isinstance(back, Failure):
-        return replace(
-            back,
-            kind=FailureKind.FORMAT,
-            message=f"decompress fails on the golden {form.name} stream: {back.message}",
-        )
-    return misread(form, reference, back.outputs[0][0])
+    if not isinstance(back, Failure):
+        differs = misread(form, reference, back.outputs[0][0])
+        return Outcome(differs, function="decompress" if differs else "")
+    failed = _failed(back, "decompress", deadline_s(data.nbytes))
+    message = f"decompress fails on the golden {form.name} stream: {_message(failed)}"
+    # A kernel that died, refused or was cancelled says nothing of the format.
+    wrong = back.kind in (FailureKind.EXCEPTION, FailureKind.CONTRACT)
+    kind = FailureKind.FORMAT if wrong else back.kind
+    return replace(failed, failure=replace(back, kind=kind, message=message))
 
 
 def _stage_case(task: StageTask, name: str, inputs: tuple[Arg, ...]) -> Case:
@@ -169,7 +184,8 @@ def _stage_case(task: StageTask, name: str, inputs: tuple[Arg, ...]) -> Case:
         answer = task.golden(*inputs)
         reply = run_stage(session, (inputs,), (answer,))
         if isinstance(reply, Failure):
-            return Outcome(reply)
+            limit = deadline_s(output_room(sum(a.nbytes for a in answer)))
+            return _failed(reply, "run", limit)
         comparisons = [
             compare(want, got, 0.0) for want, got in zip(answer, reply.outputs[0], strict=True)
         ]
@@ -177,10 +193,22 @@ def _stage_case(task: StageTask, name: str, inputs: tuple[Arg, ...]) -> Case:
         for want, got, comparison in zip(answer, reply.outputs[0], comparisons, strict=True):
             if not comparison.holds:
                 shown = counterexample(name, want, got, comparison)
-                return Outcome(_violation(name, comparison), total, shown)
+                return Outcome(_violation(comparison), total, shown)
         return Outcome(None, total)
 
-    return Case(name, True, run)
+    data = next(value for value in inputs if isinstance(value, np.ndarray))
+    return Case(name, True, data, 0.0, run)
+
+
+def _failed(failure: Failure, function: str, limit_s: float) -> Outcome:
+    """A call that gave no result."""
+    if failure.kind is FailureKind.TIMEOUT:
+        failure = replace(failure, message=f"{failure.message} (deadline {limit_s:.3g} s)")
+    return Outcome(failure, function=function)
+
+
+def _message(outcome: Outcome) -> str:
+    return outcome.failure.message if outcome.failure else ""
 
 
 def _added(comparisons: list[Comparison]) -> Comparison:
@@ -193,26 +221,42 @@ def _added(comparisons: list[Comparison]) -> Comparison:
     )
 
 
-def _violation(name: str, comparison: Comparison) -> Failure:
-    point = comparison.first
-    where = (
-        f"; first at index {list(point.index)}: {point.original} came back as {point.decoded}, "
-        f"an error of {point.error}"
-        if point
-        else ""
-    )
+def _violation(comparison: Comparison) -> Failure:
     limit = comparison.abs_bound
     asked = f"with absolute bound {limit!r}" if limit else "where equality is asked"
     return Failure(
         Status.ERROR,
         Status.BOUND_OK,
         FailureKind.BOUND,
-        f"{name}: {comparison.violations} of {comparison.checked} values are wrong {asked}{where}",
+        f"{comparison.violations} of {comparison.checked} values are wrong {asked}"
+        f"{_first(comparison)}",
     )
+
+
+def _first(comparison: Comparison) -> str:
+    """Where the first wrong value is, and how wrong."""
+    point = comparison.first
+    if point is None:
+        return ""
+    error, limit = float(point.error), comparison.abs_bound
+    many = f" ({error / limit:.3g} times the bound)" if limit and np.isfinite(error) else ""
+    return (
+        f"; first at index {list(point.index)}: {point.original} came back as {point.decoded}, "
+        f"an error of {point.error}{many}"
+    )
+
+
+_ENDED = Failure(
+    Status.ERROR,
+    Status.TERMINATES,
+    FailureKind.CRASH,
+    "the kernel's process ended after it had replied",
+)
 
 
 def _result(case: Case, outcome: Outcome) -> CaseResult:
     failure, comparison = outcome.failure, outcome.comparison
+    violated = comparison is not None and not comparison.holds
     return CaseResult(
         case=case.name,
         core=case.core,
@@ -220,42 +264,78 @@ def _result(case: Case, outcome: Outcome) -> CaseResult:
         checked=comparison.checked if comparison else 0,
         violations=comparison.violations if comparison else 0,
         max_abs_error=comparison.max_abs_error if comparison else 0.0,
-        abs_bound=comparison.abs_bound if comparison else 0.0,
+        abs_bound=case.abs_bound,
         ratio=outcome.ratio,
         failure=failure,
+        shape=case.data.shape,
+        dtype=case.data.dtype.name,
+        function=outcome.function,
+        content=_content(case.data) if failure and not violated else None,
     )
 
 
-def _verdict(cases: Sequence[Case], results: list[CaseResult], outcomes: list[Outcome]) -> Verdict:
-    """The first failure that counts decides; a refusal outside the core does not count."""
+def _content(data: Array) -> CaseContent:
+    finite = data[np.isfinite(data)]
+    return CaseContent(
+        values=tuple(map(repr, data.reshape(-1).tolist())) if data.size <= _SHORT else (),
+        minimum=float(finite.min()) if finite.size else None,
+        maximum=float(finite.max()) if finite.size else None,
+        non_finite=data.size - finite.size,
+    )
+
+
+def _verdict(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdict:
+    """A refusal outside the core does not count; a violation decides before other failures."""
+    results = [_result(case, outcome) for case, outcome in zip(cases, outcomes, strict=False)]
     counted = [
         i for i, r in enumerate(results) if r.failure and (r.core or r.status is not Status.REFUSED)
     ]
-    complete = len(results) == len(cases)
-    decisive = counted[0] if counted else _tightest(results)
-    outcome = outcomes[decisive] if outcomes else Outcome(None)
-    failure = outcome.failure if counted else None
+    decisive = _gravest(results, counted) if counted else _tightest(results)
+    outcome, result = outcomes[decisive], results[decisive]
+    not_run = len(cases) - len(results)
+    failure = _located(result, not_run, len(cases)) if counted else None
     comparison = outcome.comparison
     return Verdict(
         status=failure.status if failure else Status.BOUND_OK,
         stage=failure.stage if failure else Status.TIMED,
-        holds=complete and not counted,
+        holds=not counted and not_run == 0,
         checked_values=sum(r.checked for r in results),
         violations=sum(r.violations for r in results),
-        max_abs_error=comparison.max_abs_error if comparison else 0.0,
-        abs_bound=comparison.abs_bound if comparison else 0.0,
+        max_abs_error=result.max_abs_error,
+        abs_bound=result.abs_bound,
         worst=comparison.worst if comparison else None,
         counterexample=outcome.counterexample,
         cases=tuple(results),
         failure=failure,
+        decided_by=result.case,
+        not_run=not_run,
     )
 
 
-def _tightest(results: list[CaseResult]) -> int:
+def _located(result: CaseResult, not_run: int, cases: int) -> Failure | None:
+    """The failure of a case, with what is needed to reproduce it."""
+    failure = result.failure
+    if failure is None:
+        return None
+    where = result.case
+    if not result.violations:
+        called = f"{result.function} of " if result.function else ""
+        form = f"{result.dtype} of shape {result.shape}, abs_bound {result.abs_bound!r}"
+        where = f"{where}: {called}{form}"
+    left = f". {not_run} of {cases} cases were not run" if not_run else ""
+    return replace(failure, message=f"{where}: {failure.message}{left}")
+
+
+def _gravest(results: Sequence[CaseResult], failed: Sequence[int]) -> int:
+    """A violation before any other failure, the core before the rest, then the first."""
+    return min(failed, key=lambda i: (not results[i].violations, not results[i].core, i))
+
+
+def _tightest(results: Sequence[CaseResult]) -> int:
     """The case whose error came closest to its bound."""
 
     def closeness(i: int) -> float:
         r = results[i]
         return r.max_abs_error / r.abs_bound if r.abs_bound else 0.0
 
-    return max(range(len(results)), key=closeness, default=0)
+    return max(range(len(results)), key=closeness)

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 
 from kernels.fresh import fresh_variant
-from kernels.records import Array, Field
+from kernels.records import Array, Comparison, Field
 from kernels.verify import compare
 from toolchains.children.cores import Workers
 
@@ -22,9 +22,9 @@ class Content:
         """Write a different variant into each array, which has the field's shape and dtype."""
         self._workers.map(self._vary, arrays, [secrets.randbits(63) for _ in arrays])
 
-    def all_hold(self, originals: Sequence[Array], decoded: Sequence[Array]) -> bool:
-        """Whether every element of every array keeps the bound."""
-        return all(self._workers.map(self._holds, originals, decoded))
+    def compared(self, originals: Sequence[Array], decoded: Sequence[Array]) -> list[Comparison]:
+        """Every array against its original, every element against the bound."""
+        return self._workers.map(self._compare, originals, decoded)
 
     def close(self) -> None:
         """Stop the threads."""
@@ -34,5 +34,5 @@ class Content:
         data, fill = self._field.data, self._field.info.fill_value
         fresh_variant(data, fill, self._abs_bound, seed, out)
 
-    def _holds(self, original: Array, decoded: Array) -> bool:
-        return compare(original, decoded, self._abs_bound).holds
+    def _compare(self, original: Array, decoded: Array) -> Comparison:
+        return compare(original, decoded, self._abs_bound)

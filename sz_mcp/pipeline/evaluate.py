@@ -27,7 +27,7 @@ from kernels.records import (
     Verdict,
 )
 from kernels.tasks import TASKS
-from kernels.tasks.base import CodecTask, StageTask
+from kernels.tasks.base import CodecTask
 from toolchains import BACKENDS
 from toolchains.base import Session, TargetInfo, Toolchain
 from toolchains.children.isolation import Layer
@@ -41,7 +41,8 @@ from .golden import GoldenStreams
 from .live import LiveKernel, LiveKernels
 from .profiling import profile_kernel
 from .requests import SUITE, Request, Watch
-from .timing import Bench, time_codec, time_stage
+from .rounds import Bench
+from .timing import time_kernel
 
 T = TypeVar("T")
 
@@ -118,40 +119,26 @@ class Pipeline:
         )
 
     def run(self, kernel: Kernel, request: Request, watch: Watch) -> RunResult:
-        """Measure size and speed on a field."""
-        field, task = fields.load(request.field), TASKS[kernel.submission.task]
+        """Measure size and speed on a field. Raises BoundError."""
+        field = fields.load(request.field)
 
         def work(live: LiveKernel) -> RunResult:
-            bound = derive(field.data, field.info.fill_value, request.mode, request.bound)
-            with closing(Content(field, bound.absolute)) as content:
-                bench = Bench(
-                    live=live,
-                    field=field,
-                    content=content,
-                    bound=bound,
-                    request=request,
-                    watch=watch,
-                    peaks=self._peaks,
-                    alone=lambda: self._alone(watch),
-                )
-                if isinstance(task, StageTask):
-                    return time_stage(bench, task)
-                return time_codec(bench, task, self._golden)
+            with self._bench(kernel, live, request, watch) as bench:
+                return time_kernel(bench, self._golden)
 
         return self._with_session(
             kernel, request.threads, watch, work, lambda f: _unmeasured(f, field, request)
         )
 
     def profile(self, kernel: Kernel, request: Request, watch: Watch) -> Profile:
-        """Find where the time goes on a field."""
-        field, task = fields.load(request.field), TASKS[kernel.submission.task]
+        """Find where the time goes on a field. Raises BoundError."""
 
         def work(live: LiveKernel) -> Profile:
-            with self._alone(watch):
-                return profile_kernel(live.session, task, field, request, watch, self._peaks)
+            with self._bench(kernel, live, request, watch) as bench:
+                return profile_kernel(bench)
 
         return self._with_session(
-            kernel, request.threads, watch, work, lambda f: _unprofiled(f, field, request)
+            kernel, request.threads, watch, work, lambda f: _unprofiled(f, request)
         )
 
     def close(self) -> None:
@@ -205,6 +192,25 @@ class Pipeline:
         raise UnknownTargetError(f"unknown target {target!r}; available are: {known}")
 
     @contextmanager
+    def _bench(
+        self, kernel: Kernel, live: LiveKernel, request: Request, watch: Watch
+    ) -> Iterator[Bench]:
+        field = fields.load(request.field)
+        bound = derive(field.data, field.info.fill_value, request.mode, request.bound)
+        with closing(Content(field, bound.absolute)) as content:
+            yield Bench(
+                task=TASKS[kernel.submission.task],
+                live=live,
+                field=field,
+                content=content,
+                bound=bound,
+                request=request,
+                watch=watch,
+                peaks=self._peaks,
+                alone=lambda: self._alone(watch),
+            )
+
+    @contextmanager
     def _alone(self, watch: Watch) -> Iterator[None]:
         watch.progress(0.2, "waiting until nothing else is timed on this machine")
         with self._timing, timing_lock(watch.cancellation), self._pool.quiet():
@@ -255,6 +261,6 @@ def _unmeasured(failure: Failure, field: Field, request: Request) -> RunResult:
     )
 
 
-def _unprofiled(failure: Failure, field: Field, request: Request) -> Profile:
+def _unprofiled(failure: Failure, request: Request) -> Profile:
     bound = Bound(request.mode, request.bound, 0.0)
-    return Profile(failure.status, failure.stage, field.info.name, bound, (), "", (), failure)
+    return Profile(failure.status, failure.stage, request.field, bound, (), "", (), failure)

@@ -1,108 +1,144 @@
-"""`profile`: where a kernel spends its time, and how much of the machine's bandwidth it reaches."""
+"""`profile`: where a kernel spends its time, and how much of the machine's bandwidth it reaches.
+
+The speeds are measured as `run_compress` does; the split over the submission's functions comes from
+a few more calls, in which the child takes the time of each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import statistics
 from dataclasses import dataclass
 
-from kernels.bounds import derive
-from kernels.records import Arg, Bound, Failure, Field, Metric, Profile, Status
-from kernels.tasks.base import StageTask, Task
-from toolchains.base import Phase, Reply, Session
-from toolchains.peaks import Peaks
+from kernels.records import Arg, Failure, Metric, Profile, Sample, Status
+from kernels.tasks.base import StageTask
+from toolchains.base import Phase, Reply
+from toolchains.feedback import performance_guidance
+from toolchains.limits import deadline_s, output_room
 
-from .requests import Request, Watch
-from .roundtrip import deadline_s
+from .rounds import Bench, Rounds, batch_size, warm_up
+from .roundtrip import compress
 
 _REPEATS = 5
+_SPLITS = 3
 
 
 @dataclass(frozen=True)
 class _Measured:
+    """One function of the task."""
+
     function: str
     seconds: float
-    kernel_seconds: float
+    """Median time of one call."""
     phases: tuple[Phase, ...]
 
 
-def profile_kernel(
-    session: Session, task: Task, field: Field, request: Request, watch: Watch, peaks: Peaks
-) -> Profile:
-    """Profile every function of a kernel on one field. Raises BoundError."""
-    bound = derive(field.data, field.info.fill_value, request.mode, request.bound)
-    measured = _measure_all(session, task, field, bound.absolute, watch)
+def profile_kernel(bench: Bench) -> Profile:
+    """Profile every function of a kernel on one field."""
+    measured = _measure(bench)
     if isinstance(measured, Failure):
-        return _failed(field, bound, measured)
-    metrics = _metrics(measured, field.data.nbytes, peaks)
+        return _failed(bench, measured)
+    nbytes = bench.field.data.nbytes
+    peak = bench.peaks.at(nbytes).copy_gbps
+    metrics = [Metric("copy_peak", peak, "GB/s", "measured")]
+    metrics += [Metric("empty_round_trip", _empty(bench), "s", "measured")]
+    metrics += [m for one in measured for m in _metrics(one, nbytes, peak)]
+    slow = max(measured, key=lambda m: m.seconds)
     return Profile(
         status=Status.ROUNDTRIPS,
         stage=Status.BOUND_OK,
-        field=field.info.name,
-        bound=bound,
-        metrics=metrics,
-        bottleneck=_bottleneck(measured),
+        field=bench.field.info.name,
+        bound=bench.bound,
+        metrics=tuple(metrics),
+        bottleneck=_bottleneck(slow),
+        guidance=performance_guidance(slow.phases, nbytes / slow.seconds / 1e9 / peak),
     )
 
 
-def _measure_all(
-    session: Session, task: Task, field: Field, abs_bound: float, watch: Watch
-) -> list[_Measured] | Failure:
-    data = field.data
-    if isinstance(task, StageTask):
-        room = 2 * sum(a.nbytes + 64 for a in task.golden(*task.inputs(data, abs_bound))) + 4096
-        one = _measure(session, "run", task.inputs(data, abs_bound), room, watch)
-        return one if isinstance(one, Failure) else [one[0]]
-    packed = _measure(session, "compress", (data, abs_bound), 2 * data.nbytes + (1 << 16), watch)
+def _measure(bench: Bench) -> list[_Measured] | Failure:
+    bench.watch.progress(0.0, "warming up")
+    cold = warm_up(bench)
+    if cold is not None:
+        return cold
+    rounds = Rounds(bench, _REPEATS)
+    with bench.alone(), bench.session.apart():
+        failure = rounds.run(batch_size(bench))
+        # A busy machine blurs a profile but does not hide where the time goes.
+        if failure is not None and failure.status is not Status.INCONCLUSIVE:
+            return failure
+        bench.watch.progress(0.9, "splitting the time over functions")
+        splits = _split(bench)
+    if isinstance(splits, Failure):
+        return splits
+    return [
+        _Measured(function, _median(rounds.samples, function), phases)
+        for function, phases in splits.items()
+    ]
+
+
+def _median(samples: tuple[Sample, ...], function: str) -> float:
+    """Seconds of one call."""
+    return statistics.median(s.seconds / s.batch for s in samples if s.direction == function)
+
+
+def _split(bench: Bench) -> dict[str, tuple[Phase, ...]] | Failure:
+    """Self times of the submission's functions, per function of the task."""
+    data, bound = bench.field.data, bench.bound.absolute
+    if isinstance(bench.task, StageTask):
+        inputs = bench.task.inputs(data, bound)
+        phases = _phases(bench, "run", inputs, sum(a.nbytes for a in bench.task.golden(*inputs)))
+        return phases if isinstance(phases, Failure) else {"run": phases}
+    packed = compress(bench.session, (data,), bound)
     if isinstance(packed, Failure):
         return packed
-    measured, reply = packed
-    stream = reply.outputs[0][0].copy()
-    back = _measure(
-        session, "decompress", (stream, data.shape, data.dtype), 2 * data.nbytes + 4096, watch
-    )
-    return back if isinstance(back, Failure) else [measured, back[0]]
+    stream = packed.streams[0]
+    split: dict[str, tuple[Phase, ...]] = {}
+    calls: dict[str, tuple[Arg, ...]] = {
+        "compress": (data, bound),
+        "decompress": (stream, data.shape, data.dtype),
+    }
+    for function, arguments in calls.items():
+        phases = _phases(bench, function, arguments, data.nbytes)
+        if isinstance(phases, Failure):
+            return phases
+        split[function] = phases
+    return split
 
 
-def _measure(
-    session: Session, function: str, arguments: tuple[Arg, ...], room: int, watch: Watch
-) -> tuple[_Measured, Reply] | Failure:
-    """The median repetition, after one that compiles.
-
-    That one is not profiled: numba can't compile calls between functions that are wrapped.
-    """
+def _phases(
+    bench: Bench, function: str, arguments: tuple[Arg, ...], nbytes: int
+) -> tuple[Phase, ...] | Failure:
+    """The median of a few calls. They are compiled already: numba can't compile wrapped calls."""
     replies: list[Reply] = []
-    for i in range(_REPEATS + 1):
-        watch.progress(0.0, f"profiling {function}, {i} of {_REPEATS}")
-        reply = session.call(
-            function, (arguments,), capacity=(room,), deadline_s=deadline_s(room), profiled=i > 0
+    for _ in range(_SPLITS):
+        reply = bench.session.call(
+            function,
+            (arguments,),
+            capacity=(output_room(nbytes),),
+            deadline_s=deadline_s(nbytes),
+            profiled=True,
         )
         if isinstance(reply, Failure):
             return reply
         replies.append(reply)
-    ordered = sorted(replies[1:], key=lambda r: r.seconds)
-    middle = ordered[len(ordered) // 2]
-    measured = _Measured(function, middle.seconds, middle.child_seconds, middle.phases)
-    return measured, replies[-1]
+    return sorted(replies, key=lambda r: r.child_seconds)[_SPLITS // 2].phases
 
 
-def _metrics(measured: Sequence[_Measured], nbytes: int, peaks: Peaks) -> tuple[Metric, ...]:
-    peak = peaks.at(nbytes).copy_gbps
-    metrics = [Metric("copy_peak", peak, "GB/s", "measured")]
-    for m in measured:
-        speed = nbytes / m.seconds / 1e9
-        metrics += [
-            Metric(f"{m.function}.seconds", m.seconds, "s", "measured"),
-            Metric(f"{m.function}.bandwidth", speed, "GB/s", "measured"),
-            Metric(f"{m.function}.share_of_copy_peak", speed / peak, "", "derived"),
-        ]
-        outside = max(0.0, m.seconds - sum(p.seconds for p in m.phases))
-        metrics += [
-            Metric(f"phase.{m.function}.{_phase_name(m, p)}", p.seconds, "s", "reported")
-            for p in m.phases
-        ]
-        # Waking the child up, handing over, and Python between the submission's functions.
-        metrics.append(Metric(f"phase.{m.function}.(request)", outside, "s", "derived"))
-    return tuple(metrics)
+def _empty(bench: Bench) -> float:
+    return max(bench.live.null_round_trip_s.values(), default=0.0)
+
+
+def _metrics(measured: _Measured, nbytes: int, peak: float) -> list[Metric]:
+    speed = nbytes / measured.seconds / 1e9
+    name = measured.function
+    return [
+        Metric(f"{name}.seconds", measured.seconds, "s", "measured"),
+        Metric(f"{name}.bandwidth", speed, "GB/s", "measured"),
+        Metric(f"{name}.share_of_copy_peak", speed / peak, "", "derived"),
+        *(
+            Metric(f"phase.{name}.{_phase_name(measured, p)}", p.seconds, "s", "reported")
+            for p in measured.phases
+        ),
+    ]
 
 
 def _phase_name(measured: _Measured, phase: Phase) -> str:
@@ -110,24 +146,24 @@ def _phase_name(measured: _Measured, phase: Phase) -> str:
     return f"{phase.name}@{phase.file}:{phase.line}" if twice else phase.name
 
 
-def _bottleneck(measured: Sequence[_Measured]) -> str:
-    slow = max(measured, key=lambda m: m.kernel_seconds)
+def _bottleneck(slow: _Measured) -> str:
     if not slow.phases:
         return f"{slow.function}: {slow.seconds * 1e3:.2f} ms, not in functions of the submission"
+    total = sum(p.seconds for p in slow.phases)
     top = max(slow.phases, key=lambda p: p.seconds)
-    share = top.seconds / max(slow.kernel_seconds, 1e-9)
     how = "machine code" if top.compiled else "interpreted Python"
-    where = f"`{top.name}` ({top.file}:{top.line}, {how})"
-    milliseconds = slow.kernel_seconds * 1e3
-    return f"{slow.function} takes {milliseconds:.2f} ms; {min(share, 1.0):.0%} of it in {where}"
+    return (
+        f"{slow.function} takes {slow.seconds * 1e3:.2f} ms; {top.seconds / total:.0%} of it in "
+        f"`{top.name}` ({top.file}:{top.line}, {how})"
+    )
 
 
-def _failed(field: Field, bound: Bound, failure: Failure) -> Profile:
+def _failed(bench: Bench, failure: Failure) -> Profile:
     return Profile(
         status=failure.status,
         stage=failure.stage,
-        field=field.info.name,
-        bound=bound,
+        field=bench.field.info.name,
+        bound=bench.bound,
         metrics=(),
         bottleneck="",
         failure=failure,

@@ -9,10 +9,7 @@ import numpy as np
 
 from kernels.records import Arg, Array, Failure, FailureKind, Status
 from toolchains.base import Fill, Reply, Session
-
-_DEADLINE_BASE_S = 10.0
-_SLOWEST_BYTES_PER_S = 2e6
-"""A kernel slower than this is as good as one that hangs."""
+from toolchains.limits import deadline_s, output_room
 
 
 @dataclass(frozen=True)
@@ -24,17 +21,12 @@ class Packed:
     reply: Reply
 
 
-def deadline_s(nbytes: int) -> float:
-    """Seconds that a request over `nbytes` of original data may take."""
-    return _DEADLINE_BASE_S + nbytes / _SLOWEST_BYTES_PER_S
-
-
 def compress(
     session: Session, arrays: Sequence[Array], abs_bound: float, fill: Fill | None = None
 ) -> Packed | Failure:
     """Compress each array; the streams are copied out. fill: as in `Session.call`."""
     items: list[tuple[Arg, ...]] = [(a, abs_bound) for a in arrays]
-    rooms = [2 * a.nbytes + (1 << 16) for a in arrays]
+    rooms = [output_room(a.nbytes) for a in arrays]
     limit = deadline_s(sum(a.nbytes for a in arrays))
     reply = session.call("compress", items, capacity=rooms, deadline_s=limit, fill=fill)
     if isinstance(reply, Failure):
@@ -55,7 +47,7 @@ def decompress(
     items: list[tuple[Arg, ...]] = [
         (s, a.shape, a.dtype) for s, a in zip(streams, like, strict=True)
     ]
-    rooms = [2 * a.nbytes + 4096 for a in like]
+    rooms = [output_room(a.nbytes) for a in like]
     limit = deadline_s(sum(a.nbytes for a in like))
     reply = session.call("decompress", items, capacity=rooms, deadline_s=limit)
     if isinstance(reply, Failure):
@@ -71,7 +63,7 @@ def run_stage(
     session: Session, items: Sequence[tuple[Arg, ...]], golden: Sequence[tuple[Array, ...]]
 ) -> Reply | Failure:
     """Run a stage; outputs have the number, dtypes and shapes of the golden ones."""
-    rooms = [2 * sum(a.nbytes + 64 for a in answer) + 4096 for answer in golden]
+    rooms = [output_room(sum(a.nbytes for a in answer)) for answer in golden]
     limit = deadline_s(sum(rooms))
     reply = session.call("run", items, capacity=rooms, deadline_s=limit)
     if isinstance(reply, Failure):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.records import Array
-from kernels.verify import WINDOW, compare, counterexample, psnr, value_range
+from kernels.verify import WINDOW, compare, counterexample, value_range
 
 DTYPES = [np.float32, np.float64]
 
@@ -210,7 +210,6 @@ def test_an_empty_array_holds_and_has_no_worst() -> None:
 
     assert result.holds
     assert (result.checked, result.worst, result.first) == (0, None, None)
-    assert psnr(result) is None
 
 
 def test_a_scalar_has_an_empty_index() -> None:
@@ -237,24 +236,13 @@ def test_range_is_exact_for_float32_extremes() -> None:
     assert value_range(singles(-largest, largest)) == 2 * largest
 
 
-def test_psnr_is_the_formula() -> None:
-    rng = np.random.default_rng(3)
-    original = rng.standard_normal(10000).astype(np.float32)
-    decoded = original + rng.normal(0, 1e-3, 10000).astype(np.float32)
-    x, y = original.astype(float), decoded.astype(float)
+def test_squared_errors_are_summed_and_values_that_are_lost_make_the_sum_infinite() -> None:
+    original, lost = singles(1, 1, 2), singles(1, np.inf, 2)
 
-    result = psnr(compare(original, decoded, 1.0))
-
-    expected = 20 * math.log10(np.ptp(x)) - 10 * math.log10(np.mean((x - y) ** 2))
-    assert result == pytest.approx(expected, rel=1e-12)
-
-
-def test_psnr_is_none_where_it_would_not_be_finite() -> None:
-    ones = singles(1, 1, 2)
-
-    assert psnr(compare(ones, ones, 1.0)) is None
-    assert psnr(compare(singles(1, 1), singles(1.5, 1), 1.0)) is None
-    assert psnr(compare(ones, singles(1, np.inf, 2), 1.0)) is None
+    assert compare(original, singles(1.5, 1, 1.75), 1.0).sum_squared_error == 0.3125
+    assert compare(original, original, 1.0).sum_squared_error == 0.0
+    assert compare(original, lost, 1.0).sum_squared_error == math.inf
+    assert compare(lost, lost, 1.0).sum_squared_error == 0.0
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.uint16, np.uint8])

@@ -163,9 +163,17 @@ def started(run_id: str, kernel_id: str, **columns: Any) -> RunStartedRow:
     return RunStartedRow(run_id=run_id, kernel_id=kernel_id, **given)
 
 
-def record_run(ledger: Ledger, run_id: str, kernel_id: str, result: RunResult) -> None:
+def record_run(
+    ledger: Ledger, run_id: str, kernel_id: str, result: RunResult, attempt: int | None = None
+) -> None:
+    bound = result.bound
     row = started(
-        run_id, kernel_id, field=result.field, mode=result.bound.mode, bound=result.bound.value
+        run_id,
+        kernel_id,
+        field=result.field,
+        mode=bound.mode,
+        bound=bound.value,
+        attempt=attempt,
     )
     ledger.run_started(row)
     ledger.run_finished(run_id, kernel_id, "run_compress", result)
@@ -176,12 +184,14 @@ def record_verdict(ledger: Ledger, run_id: str, kernel_id: str, result: Verdict)
     ledger.run_finished(run_id, kernel_id, "verify_bounds", result)
 
 
-def record_ranked(ledger: Ledger, made: Kernel, result: RunResult) -> None:
-    """A kernel that is received, holds on the suite and is timed."""
+def record_ranked(
+    ledger: Ledger, made: Kernel, result: RunResult, attempt: int | None = None
+) -> None:
+    """A kernel that is received, holds on the suite and is timed, in this attempt."""
     name = made.kernel_id
     ledger.kernel(made, f"call-{name}")
     record_verdict(ledger, f"verify-{name}", name, verdict())
-    record_run(ledger, f"run-{name}", name, result)
+    record_run(ledger, f"run-{name}", name, result, attempt)
 
 
 def read(home: Path, sql: str) -> list[tuple[Any, ...]]:

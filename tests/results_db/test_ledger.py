@@ -137,6 +137,18 @@ def test_a_kernel_row_names_a_stored_source(home: Path) -> None:
     assert (content_hash, names, size) == (made.submission.content_hash, ["kernel.py"], 5)
 
 
+def test_what_was_begun_names_its_attempt_though_its_call_never_ended(home: Path) -> None:
+    """The row of a call is written at its end, which a killed server does not reach."""
+    ledger = Ledger(home, writer="stdio")
+
+    ledger.kernel(kernel("k1"), "c1", 3)
+    ledger.run_started(started("r1", "k1", attempt=4))
+
+    assert drained(home, "SELECT attempt FROM kernels") == [(3,)]
+    assert drained(home, "SELECT attempt FROM runs") == [(4,)]
+    assert drained(home, "SELECT * FROM calls") == []
+
+
 def test_a_failed_build_is_recorded_with_each_message_once(home: Path) -> None:
     Ledger(home, writer="stdio").build("c1", "k1", failed_build(), ADVICE)
 

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from kernels.records import Sample
+from kernels.verify import compare
 from results_db.summary import over_bound, speed, summarise, transfer_bits, within_size_rule
 from tests.results_db.records import comparison, run_result, samples
 
@@ -73,8 +75,25 @@ def test_a_lossless_or_unbounded_error_has_no_psnr(squared: float) -> None:
     assert found.psnr is None
 
 
-def test_a_constant_field_has_no_psnr() -> None:
-    assert summarise(run_result(comparison=comparison(value_range=0.0))).psnr is None
+@pytest.mark.parametrize("difference", [{"value_range": 0.0}, {"value_range": math.inf}])
+def test_a_constant_or_unbounded_field_has_no_psnr(difference: dict[str, float]) -> None:
+    assert summarise(run_result(comparison=comparison(**difference))).psnr is None
+
+
+def test_an_empty_field_has_no_psnr() -> None:
+    assert summarise(run_result(comparison=comparison(checked=0))).psnr is None
+
+
+def test_the_psnr_of_compared_arrays_is_the_formula() -> None:
+    rng = np.random.default_rng(3)
+    original = rng.standard_normal(10000).astype(np.float32)
+    decoded = original + rng.normal(0, 1e-3, 10000).astype(np.float32)
+    x, y = original.astype(float), decoded.astype(float)
+
+    found = summarise(run_result(comparison=compare(original, decoded, 1.0)))
+
+    expected = 20 * math.log10(np.ptp(x)) - 10 * math.log10(np.mean((x - y) ** 2))
+    assert found.psnr == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(

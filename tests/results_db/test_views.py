@@ -8,6 +8,8 @@ import pytest
 from kernels.records import (
     Bound,
     Build,
+    CaseResult,
+    Comparison,
     Execution,
     Failure,
     FailureKind,
@@ -21,7 +23,6 @@ from results_db.rows import HostRow
 from tests.results_db.records import (
     REL,
     broken_verdict,
-    call,
     comparison,
     drained,
     failed_build,
@@ -37,6 +38,7 @@ from tests.results_db.records import (
 
 WHY = "SELECT ineligible_because FROM scored_runs"
 TIMEOUT = Failure(Status.ERROR, Status.TERMINATES, FailureKind.TIMEOUT, "took too long")
+BROKE = "the kernel broke its bound or format at this mode and bound"
 
 
 def ledger_at(home: Path, host: str = "host-1") -> Ledger:
@@ -196,10 +198,59 @@ def test_a_kernel_that_ever_broke_the_bound_is_not_ranked_at_it(home: Path) -> N
     record_run(ledger, "r2", "k2", off)
 
     assert drained(home, "SELECT * FROM leaderboard") == []
-    assert (
-        drained(home, f"{WHY} WHERE status = 'timed'")
-        == [("the kernel broke its bound at this mode and bound",)] * 2
+    assert drained(home, f"{WHY} WHERE status = 'timed'") == [(BROKE,)] * 2
+
+
+@pytest.mark.parametrize("kind", [FailureKind.BOUND, FailureKind.FORMAT])
+@pytest.mark.parametrize("checked", [comparison(), None], ids=["held on the field", "not compared"])
+def test_a_kernel_that_broke_its_bound_or_format_while_timed_is_not_ranked_at_it(
+    home: Path, kind: FailureKind, checked: Comparison | None
+) -> None:
+    """On content made while timing there are no violations to count: the failure says so."""
+    ledger = ledger_at(home)
+    record_ranked(ledger, kernel("k1"), run_result())
+    failure = Failure(Status.ERROR, Status.BOUND_OK, kind, "not on content made while timing")
+    failed = run_result(status=Status.ERROR, failure=failure, comparison=checked, samples=())
+    record_run(ledger, "r2", "k1", failed)
+
+    assert drained(home, "SELECT * FROM leaderboard") == []
+    assert drained(home, f"{WHY} WHERE status = 'timed'") == [(BROKE,)]
+
+
+def failing_case(status: Status, kind: FailureKind, *, core: bool, violations: int) -> CaseResult:
+    failure = Failure(status, Status.ROUNDTRIPS, kind, "what happened")
+    return CaseResult("4-D", core, status, 9, violations, 1.0, 0.5, failure=failure)
+
+
+@pytest.mark.parametrize("kind", [FailureKind.BOUND, FailureKind.FORMAT])
+def test_a_verdict_that_fails_on_the_format_or_later_on_the_bound_counts(
+    home: Path, kind: FailureKind
+) -> None:
+    """The failure of a verdict is that of one case; any case can break the bound."""
+    ledger = ledger_at(home)
+    record_ranked(ledger, kernel("k1"), run_result())
+    late = failing_case(Status.ERROR, kind, core=False, violations=0)
+    failed = verdict(
+        holds=False, status=Status.ERROR, failure=TIMEOUT, cases=(*verdict().cases, late)
     )
+    record_verdict(ledger, "v2", "k1", failed)
+
+    assert drained(home, WHY) == [(BROKE,)]
+
+
+@pytest.mark.parametrize("kind", [FailureKind.UNSUPPORTED, FailureKind.FORMAT])
+def test_a_case_outside_the_core_that_was_refused_broke_nothing(
+    home: Path, kind: FailureKind
+) -> None:
+    ledger = ledger_at(home)
+    record_ranked(ledger, kernel("k1"), run_result())
+    refused = failing_case(Status.REFUSED, kind, core=False, violations=3)
+    failed = verdict(
+        holds=False, status=Status.ERROR, violations=3, failure=TIMEOUT, cases=(refused,)
+    )
+    record_verdict(ledger, "v2", "k1", failed)
+
+    assert drained(home, "SELECT agent FROM leaderboard") == [("alice",)]
 
 
 def test_a_kernel_that_broke_another_bound_is_ranked_at_this_one(home: Path) -> None:
@@ -304,11 +355,8 @@ def test_the_ladder_shows_the_highest_rung_of_every_kernel(home: Path) -> None:
 def test_the_budget_curve_rises_with_the_best_eligible_attempt(home: Path) -> None:
     ledger = ledger_at(home)
     for attempt, gbps in ((2, 1.0), (4, 3.0), (6, 2.0)):
-        name = f"k{attempt}"
-        record_ranked(ledger, kernel(name), run_result(gbps))
-        ledger.call(call(f"call-run-{name}", attempt=attempt))
-    record_ranked(ledger, kernel("k8"), run_result(9.0, status=Status.SUSPECT))
-    ledger.call(call("call-run-k8", attempt=8))
+        record_ranked(ledger, kernel(f"k{attempt}"), run_result(gbps), attempt)
+    record_ranked(ledger, kernel("k8"), run_result(9.0, status=Status.SUSPECT), 8)
 
     found = drained(
         home,

@@ -1,7 +1,8 @@
 """A pipeline with canned records, for tests of the server's edge that compile and run nothing.
 
 What a kernel's source says decides what becomes of it: `BROKEN` fails to compile, `WRONG` breaks
-its bound, `SLOW` works until it is cancelled, `CRASH` makes the pipeline itself fail.
+its bound, `SLOW` works until it is cancelled, `CRASH` makes the pipeline itself fail, `RAISES`
+compiles and then fails when it is called.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ BROKEN = {"kernel.py": "BROKEN def compress(\n"}
 WRONG = {"kernel.py": "WRONG = 1\n"}
 SLOW = {"kernel.py": "SLOW = 1\n"}
 CRASH = {"kernel.py": "CRASH = 1\n"}
+RAISES = {"kernel.py": "RAISES = 1\n"}
 
 PNG = b"\x89PNG\r\n\x1a\nfake"
 _POINT = Point(flat=7, index=(0, 7), original="1.5", decoded="nan", error="inf")
@@ -87,6 +89,9 @@ class FakePipeline:
         self._wait(source, watch)
         if "CRASH" in source:
             raise RuntimeError("secret detail")
+        if "RAISES" in source:
+            failure = Failure(Status.ERROR, Status.TERMINATES, FailureKind.EXCEPTION, "KeyError: 1")
+            return Build(Status.COMPILED, Status.LOADS, 0.25, first_call=failure)
         if "BROKEN" not in source:
             return Build(Status.COMPILED, Status.LOADS, 0.25)
         diagnostic = Diagnostic(

@@ -133,6 +133,25 @@ async def test_runs_builds_and_guidance_reach_the_ledger(
     assert rows(tmp_path, "SELECT count(*) FROM violations") == [(1,)]
 
 
+async def test_an_attempt_is_on_disk_before_its_call_ends(
+    app: App, pipeline: FakePipeline, tmp_path: Path
+) -> None:
+    async with Client(create_server(app)) as client:
+        kernel_id = await compiled(client)
+        slow = asyncio.create_task(compiled(client, fakes.SLOW))
+        await asyncio.to_thread(pipeline.started.wait, 20)
+        kernels = rows(tmp_path, "SELECT attempt FROM kernels ORDER BY attempt")
+        ended = rows(tmp_path, "SELECT attempt FROM calls")
+        pipeline.release.set()
+        await slow
+        await call(client, "verify_bounds", kernel_id=kernel_id)
+    app.close()
+
+    assert kernels == [(1,), (2,)]
+    assert ended == [(1,)]
+    assert rows(tmp_path, "SELECT attempt FROM runs") == [(3,)]
+
+
 async def test_attempts_are_counted_per_session(tmp_path: Path) -> None:
     app = make_app(tmp_path, FakePipeline())
     try:

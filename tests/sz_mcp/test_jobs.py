@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def jobs() -> Iterator[Jobs[str]]:
     with ThreadPoolExecutor(2) as executor:
-        yield Jobs(executor, kept=2)
+        yield Jobs(defaultdict(lambda: executor), kept=2)
 
 
 async def ignore(_progress: Progress) -> None:

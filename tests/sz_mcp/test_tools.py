@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
 from kernels.bounds import MODES
 from sz_mcp.app import App
@@ -85,6 +87,15 @@ async def test_compile_returns_a_kernel_and_where_to_go_on(client: Client) -> No
     assert told.data["attempt"] == 1
     assert f"sz-mcp://kernels/{kernel_id}" in told.data["resources"]
     assert told.data["next"] == f'verify_bounds(kernel_id="{kernel_id}")'
+
+
+async def test_a_first_call_that_fails_comes_with_its_guidance(client: Client) -> None:
+    async with client:
+        told = await call(client, "compile_kernel", task="szp", target="numba", files=fakes.RAISES)
+
+    assert told.data["status"] == "compiled"
+    assert told.data["guidance"][0]["suggestion"] == "what to do"
+    assert told.data["next"].startswith("compile_kernel(")
 
 
 async def test_source_that_does_not_compile_is_a_result_with_place_and_guidance(
@@ -341,6 +352,36 @@ async def test_an_unknown_resource_lists_the_choices(app: App) -> None:
             await client.read_resource("sz-mcp://tasks/spz")
 
 
+async def test_the_leaderboard_and_a_run_can_be_read(client: Client) -> None:
+    async with client:
+        kernel_id = await compiled(client)
+        await call(client, "verify_bounds", kernel_id=kernel_id)
+        told = await call(client, "run_compress", kernel_id=kernel_id, field="na_temperature")
+        run_id = told.data["run_id"]
+        board, run = [
+            json.loads(getattr((await client.read_resource(uri)).contents[0], "text", ""))
+            for uri in ("sz-mcp://leaderboard", f"sz-mcp://runs/{run_id}")
+        ]
+
+    (first,) = board["rows"]
+    assert (first["rank"], first["agent"], first["run_id"]) == (1, "tester", run_id)
+    assert board["truncated"] is False
+    assert (run["kernel_id"], run["status"], run["attempt"]) == (kernel_id, "timed", 3)
+    assert run["ratio"] == told.data["ratio"] == first["ratio"]
+
+
+@pytest.mark.parametrize("run_id", [f"r_{'0' * 32}", "x' OR 'a'='a"])
+async def test_an_unknown_run_is_not_found(
+    app: App, caplog: pytest.LogCaptureFixture, run_id: str
+) -> None:
+    async with Client(create_server(app)) as client:
+        with pytest.raises(MCPError, match=r"no run .* in the ledger") as refused:
+            await client.read_resource(f"sz-mcp://runs/{quote(run_id)}")
+
+    assert refused.value.error.code == INVALID_PARAMS
+    assert "Traceback" not in caplog.text
+
+
 async def test_prompts_name_the_kernel_and_grow_with_the_tier(client: Client) -> None:
     async with client:
         user = await client.get_prompt("port", {"task": "szp", "tier": "user"})
@@ -374,3 +415,46 @@ async def test_feedback_levels_decide_what_is_told_of_a_failure(
         [] if suggestion is None else [suggestion]
     )
     assert ("does not parse" in told.text) is (level != "none")
+
+
+@pytest.mark.parametrize(
+    ("sent", "problem"),
+    [
+        ({"kernel_id": "k_1"}, "field: required"),
+        ({"kernel_id": "k_1", "field": "uk_theta", "tear": "user"}, "unknown argument 'tear'"),
+        (
+            {"kernel_id": "k_1", "field": "uk_theta", "tier": "guru"},
+            "tier: must be 'user', 'knowledgeable' or 'expert', got 'guru'",
+        ),
+    ],
+)
+async def test_a_prompt_with_wrong_arguments_says_so_and_lists_them(
+    client: Client, caplog: pytest.LogCaptureFixture, sent: dict[str, str], problem: str
+) -> None:
+    async with client:
+        with pytest.raises(MCPError) as refused:
+            await client.get_prompt("optimise", sent)
+
+    assert refused.value.error.code == INVALID_PARAMS
+    assert refused.value.error.message == (
+        f"prompt optimise: {problem}\nIts arguments are kernel_id (required), field (required), "
+        "tier (user, knowledgeable or expert)"
+    )
+    assert "Traceback" not in caplog.text
+
+
+async def test_every_problem_with_the_arguments_of_a_prompt_is_told(client: Client) -> None:
+    async with client:
+        with pytest.raises(MCPError) as refused:
+            await client.get_prompt("optimise", {"tier": "guru"})
+
+    assert "kernel_id: required; field: required; tier: must be" in refused.value.error.message
+
+
+async def test_an_unknown_prompt_lists_those_there_are(client: Client) -> None:
+    async with client:
+        with pytest.raises(MCPError) as refused:
+            await client.get_prompt("sing")
+
+    assert refused.value.error.code == INVALID_PARAMS
+    assert "the prompts are port, optimise, diagnose" in refused.value.error.message

@@ -224,8 +224,8 @@ def test_the_diagnostic_names_file_line_column_and_source(open_kernel: Open, fie
 
     assert isinstance(reply, Failure)
     inner, outer = reply.diagnostics
-    assert (inner.file, inner.line, inner.column) == ("steps.py", 3, 5)
-    assert inner.source == "return 1 / x"
+    assert (inner.file, inner.line, inner.column) == ("steps.py", 3, 12)
+    assert inner.source == "    return 1 / x"
     assert (outer.file, outer.line, outer.severity) == ("kernel.py", 4, "note")
 
 
@@ -493,7 +493,7 @@ def _running(pid: int) -> bool:
     """Whether a process exists and is not a zombie nobody waits for."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
     return state != "Z"
 

@@ -65,7 +65,7 @@ def test_a_typing_error_stops_at_compiled_with_the_place_in_the_source(
     assert build.failure is not None
     assert build.failure.kind is FailureKind.COMPILE
     first = build.diagnostics[0]
-    assert (first.file, first.line, first.source) == ("kernel.py", 6, "y = x.no_such_method()")
+    assert (first.file, first.line, first.source) == ("kernel.py", 6, "    y = x.no_such_method()")
     assert guidance_for(build.failure, "numba")[0].rule.startswith("numba-")
 
 
@@ -90,6 +90,18 @@ def test_a_first_call_that_raises_compiles_with_a_warning(toolchain: NumbaToolch
     warning = build.diagnostics[0]
     assert (warning.severity, warning.line) == ("warning", 2)
     assert "KeyError" in warning.message
+    assert build.first_call is not None
+    assert guidance_for(build.first_call, "numba")[0].rule == "raised"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["import torch\n", "x = 1 / 0\n", "compress = 3\n", "def compress(data, b):\n    return 7\n"],
+)
+def test_what_a_build_finds_beyond_syntax_stops_it_at_compiled(
+    toolchain: NumbaToolchain, source: str
+) -> None:
+    assert _build(toolchain, source).stage is Status.COMPILED
 
 
 def test_a_cancelled_build_stops(toolchain: NumbaToolchain) -> None:

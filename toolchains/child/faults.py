@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import linecache
 import traceback
 from pathlib import Path
 
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 from .wire import Fault, FaultKind, Frame
 
@@ -24,12 +25,11 @@ def fault_of(error: BaseException, item: int, sources: Path, *, importing: bool)
     if isinstance(error, SystemExit):
         message = f"the kernel called sys.exit({message})"
     return Fault(
-        kind=_kind(error, importing),
+        kind=_kind(error, sources, importing),
         item=item,
         type_name=type(error).__name__,
         message=message,
         frames=_frames(error, sources),
-        line=(error.lineno or -1) if isinstance(error, SyntaxError) else -1,
     )
 
 
@@ -41,30 +41,57 @@ def _text(error: BaseException) -> str:
         return f"(its message could not be read: {type(inner).__name__})"
 
 
-def _kind(error: BaseException, importing: bool) -> FaultKind:
+def _kind(error: BaseException, sources: Path, importing: bool) -> FaultKind:
     match error:
-        case SyntaxError():
+        case SyntaxError() if _is_own(error.filename, sources):
             return FaultKind.SYNTAX
-        case NumbaError():
-            return FaultKind.COMPILE
         case MemoryError():
             return FaultKind.MEMORY
         case ContractError():
             return FaultKind.CONTRACT
         case OverlapError():
             return FaultKind.OVERLAP
+        # The latter, strangely, is no NumbaError.
+        case NumbaError() | UnsupportedBytecodeError():
+            return FaultKind.COMPILE
+        case _ if _while_compiling(error):
+            return FaultKind.COMPILE
         case NotImplementedError():
             return FaultKind.UNSUPPORTED
     return FaultKind.IMPORT if importing else FaultKind.EXCEPTION
 
 
+def _while_compiling(error: BaseException) -> bool:
+    """Whether numba's compiler raised it: it lets through what its own parts raise."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(frame.f_globals.get("__name__") == "numba.core.dispatcher" for frame in frames)
+
+
 def _frames(error: BaseException, sources: Path) -> tuple[Frame, ...]:
-    root = str(sources)
     found = [
-        Frame(frame.filename[len(root) + 1 :], frame.lineno or 0, frame.name)
+        Frame(Path(frame.filename).name, frame.lineno or 0, frame.name, _column(frame))
         for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename.startswith(root + "/")
+        if _is_own(frame.filename, sources)
     ]
-    if isinstance(error, SyntaxError) and error.filename:
-        found.append(Frame(Path(error.filename).name, error.lineno or 0, ""))
+    if isinstance(error, SyntaxError) and _is_own(error.filename, sources):
+        name = Path(str(error.filename)).name
+        found.append(Frame(name, _count(error.lineno), "", _count(error.offset)))
     return tuple(found)
+
+
+def _column(frame: traceback.FrameSummary) -> int:
+    """Where the failing expression begins; Python counts UTF-8 bytes from 0."""
+    if frame.colno is None or frame.lineno is None:
+        return 0
+    line = linecache.getline(frame.filename, frame.lineno).encode()
+    return len(line[: frame.colno].decode("utf-8", "ignore")) + 1
+
+
+def _is_own(filename: object, sources: Path) -> bool:
+    """Whether a file is one of the submission's, which has no subfolders."""
+    return isinstance(filename, str) and Path(filename).parent == sources
+
+
+def _count(value: object) -> int:
+    # A submission can raise a SyntaxError that holds anything.
+    return value if isinstance(value, int) and 0 <= value < 1 << 31 else 0

@@ -30,6 +30,7 @@ from . import wire
 from .faults import ContractError, OverlapError, fault_of
 from .output import redirect
 from .phases import PhaseClock
+from .seccomp import refuse
 
 _MADV_POPULATE_READ = 22
 _MADV_POPULATE_WRITE = 23
@@ -44,6 +45,7 @@ def main(fd: int, scratch: str, memory_bytes: int) -> None:
     redirect()
     channel = socket.socket(fileno=fd)
     _warm_up()
+    refuse()
     Child(channel, Path(scratch)).serve()
 
 

@@ -83,10 +83,10 @@ DONE = struct.Struct("<Q")
 """nanoseconds in the kernel's calls"""
 PHASE = struct.Struct("<QQIB3x64s64s")
 """calls, nanoseconds, line, compiled, name, file"""
-FAULT = struct.Struct("<HHii")
-"""FaultKind, frames, item, line (of a syntax error; −1 none)"""
-FRAME = struct.Struct("<I128s128s")
-"""line, file, function"""
+FAULT = struct.Struct("<HHi")
+"""FaultKind, frames, item"""
+FRAME = struct.Struct("<II128s128s")
+"""line, column, file, function"""
 ARENA = struct.Struct("<QQ")
 """bytes of the input and of the output arena"""
 
@@ -122,11 +122,13 @@ class Item:
 
 @dataclass(frozen=True)
 class Frame:
-    """One line of a traceback, in the submission's own files."""
+    """One place of a traceback, in the submission's own files."""
 
     file: str
     line: int
     function: str
+    column: int = 0
+    """In characters, from 1; 0 if not known."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,6 @@ class Fault:
     message: str
     frames: tuple[Frame, ...]
     """Outermost first."""
-    line: int = -1
 
 
 @dataclass(frozen=True)
@@ -306,8 +307,10 @@ def pack_fault(seq: int, fault: Fault) -> bytes:
     """Report an exception or a contract mistake."""
     frames = fault.frames[-16:]
     parts = [HEAD.pack(seq, Kind.FAULT, 0)]
-    parts.append(FAULT.pack(fault.kind, len(frames), fault.item, fault.line))
-    parts.extend(FRAME.pack(f.line, clip(f.file, 128), clip(f.function, 128)) for f in frames)
+    parts.append(FAULT.pack(fault.kind, len(frames), fault.item))
+    parts.extend(
+        FRAME.pack(f.line, f.column, clip(f.file, 128), clip(f.function, 128)) for f in frames
+    )
     head = b"".join(parts)
     room = MAX_MESSAGE - len(head) - 256
     return head + clip(fault.type_name, 255) + b"\0" + clip(fault.message, room)
@@ -316,12 +319,12 @@ def pack_fault(seq: int, fault: Fault) -> bytes:
 def unpack_fault(message: bytes) -> Fault:
     """Inverse of `pack_fault`; raises WireError on anything it could not have made."""
     try:
-        kind, count, item, line = FAULT.unpack_from(message, HEAD.size)
+        kind, count, item = FAULT.unpack_from(message, HEAD.size)
         at = HEAD.size + FAULT.size
         frames = []
         for _ in range(count):
-            frame_line, file, function = FRAME.unpack_from(message, at)
-            frames.append(Frame(text_of(file), frame_line, text_of(function)))
+            line, column, file, function = FRAME.unpack_from(message, at)
+            frames.append(Frame(text_of(file), line, text_of(function), column))
             at += FRAME.size
         name, _, text = message[at:].partition(b"\0")
         return Fault(
@@ -330,7 +333,6 @@ def unpack_fault(message: bytes) -> Fault:
             name.decode("utf-8", "replace"),
             text.decode("utf-8", "replace"),
             tuple(frames),
-            line,
         )
     except (struct.error, ValueError) as error:
         raise WireError(f"malformed fault: {error}") from error

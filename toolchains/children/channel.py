@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels.records import Arg, Array, Submission
-from toolchains.base import Fill, Phase
+from toolchains.base import Fill, Phase, Reply
 from toolchains.child import wire
 
 from .arenas import Arena
 from .clock import Snapshot, own_wait_ns, snapshot
+from .cores import all_cores
 from .memory import MemoryReader
 from .process import ChildGone, ChildProcess
 
@@ -34,21 +35,6 @@ _DISTURBED_FLOOR_S = 100e-6
 
 
 @dataclass(frozen=True)
-class Returned:
-    """A finished call."""
-
-    inputs: tuple[Array, ...]
-    outputs: tuple[tuple[Array, ...], ...]
-    seconds: float
-    child_seconds: float
-    wait_seconds: float
-    disturbed: bool
-    intact: bool
-    cpu_seconds: float
-    phases: tuple[Phase, ...]
-
-
-@dataclass(frozen=True)
 class _Content:
     """What a request's inputs hold."""
 
@@ -59,10 +45,12 @@ class _Content:
 class Channel:
     """One child that holds one submission."""
 
-    def __init__(self, child: ChildProcess, *, watch: bool = True) -> None:
-        """watch: whether a core is free to wait for replies without sleeping."""
+    def __init__(self, child: ChildProcess, threads: int = 1) -> None:
+        """threads: that the child may use."""
         self.child = child
-        self._watch = watch
+        self._threads = threads
+        # Watching for a reply without sleeping takes a core that must be free.
+        self._watch = threads < len(all_cores())
         self._inputs: Arena | None = None
         self._outputs: Arena | None = None
         self._rest: Snapshot | None = None
@@ -103,7 +91,7 @@ class Channel:
         *,
         profiled: bool = False,
         fill: Fill | None = None,
-    ) -> Returned | wire.Fault:
+    ) -> Reply | wire.Fault:
         """One request of `len(items)` calls. Raises ChildGone, and WireError for a lying reply."""
         deadline = time.monotonic() + deadline_s
         placed, arrays = _place(items, capacity)
@@ -116,15 +104,13 @@ class Channel:
             result = self._request(calls, _Content(arrays, fill), deadline)
         return result
 
-    def _request(
-        self, calls: wire.Calls, content: _Content, deadline: float
-    ) -> Returned | wire.Fault:
+    def _request(self, calls: wire.Calls, content: _Content, deadline: float) -> Reply | wire.Fault:
         self._reserve(calls, deadline)
         self.child.send(wire.pack_prepare(self.child.next_seq(), calls))
         fault = self._expect(wire.Kind.PREPARED, deadline)
         if fault is not None:
             return fault
-        before = self._settle(deadline)
+        _, before = self._stop(deadline)
         inputs = self._write(content)
         result = self._go(calls, before, deadline)
         return result if isinstance(result, wire.Fault) else replace(result, inputs=inputs)
@@ -145,7 +131,7 @@ class Channel:
         self._inputs = self._outputs = None
         self._memory.close()
 
-    def _go(self, calls: wire.Calls, before: Snapshot, deadline: float) -> Returned | wire.Fault:
+    def _go(self, calls: wire.Calls, before: Snapshot, deadline: float) -> Reply | wire.Fault:
         child, go = self.child, wire.HEAD.pack(self.child.next_seq(), wire.Op.GO, 0)
         nbytes = _work_bytes(calls.items)
         ready = snapshot(child.pid)
@@ -162,14 +148,15 @@ class Channel:
         if kind is not wire.Kind.DONE:
             raise ChildGone("protocol", f"answered {kind.name} to GO")
         done = wire.unpack_done(message)
-        self._learn(calls.function, done.nanoseconds * 1e-9, nbytes)
-        return Returned(
+        # What the child says may shorten the wait for its next reply, never lengthen it.
+        self._learn(calls.function, min(done.nanoseconds * 1e-9, end - start), nbytes)
+        return Reply(
             inputs=(),
             outputs=self._collect(calls, done),
             seconds=end - start,
             child_seconds=done.nanoseconds * 1e-9,
             wait_seconds=waited * 1e-9,
-            disturbed=waited * 1e-9 > max(_DISTURBED_FLOOR_S, _DISTURBED_SHARE * (end - start)),
+            disturbed=waited * 1e-9 > self._tolerated(end - start),
             intact=intact and after.asleep and not child.strays(),
             cpu_seconds=(after.cpu_ns - ready.cpu_ns) * 1e-9,
             phases=tuple(
@@ -177,6 +164,10 @@ class Channel:
                 for p in done.phases
             ),
         )
+
+    def _tolerated(self, seconds: float) -> float:
+        """Waiting to run, summed over the child's threads, that a measurement may lose."""
+        return self._threads * max(_DISTURBED_FLOOR_S, _DISTURBED_SHARE * seconds)
 
     def _await(self, function: str, nbytes: int, deadline: float) -> tuple[wire.Kind, bytes]:
         """Sleep through most of the expected time, then watch: waking up costs 0.1 ms and more."""
@@ -191,7 +182,7 @@ class Channel:
     def _learn(self, function: str, seconds: float, nbytes: int) -> None:
         """Remember the least time per byte: what to expect. A first call compiles and is no guide.
 
-        The child says it, but only decides when the server begins to watch.
+        It only decides when the server begins to watch.
         """
         if function not in self._called:
             self._called.add(function)
@@ -210,9 +201,6 @@ class Channel:
             if agree or time.monotonic() > give_up:
                 return end, now
             end, last = now_at, now
-
-    def _settle(self, deadline: float) -> Snapshot:
-        return self._stop(deadline)[1]
 
     def _expect(self, wanted: wire.Kind, deadline: float) -> wire.Fault | None:
         kind, message = self.child.receive(deadline)

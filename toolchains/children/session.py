@@ -13,8 +13,8 @@ from toolchains.base import Cancellation, Fill, Reply
 from toolchains.child import wire
 from toolchains.failures import gone_failure, lying_failure, raised_failure
 
-from .channel import Channel, Returned
-from .cores import all_cores, apart
+from .channel import Channel
+from .cores import apart
 from .pool import Pool
 from .process import ChildGone
 
@@ -59,18 +59,8 @@ class ChildSession:
         except wire.WireError as lie:
             self._dead = True
             return lying_failure(str(lie), Status.TERMINATES)
-        if isinstance(result, Returned):
-            return Reply(
-                inputs=result.inputs,
-                outputs=result.outputs,
-                seconds=result.seconds,
-                child_seconds=result.child_seconds,
-                wait_seconds=result.wait_seconds,
-                disturbed=result.disturbed,
-                intact=result.intact,
-                cpu_seconds=result.cpu_seconds,
-                phases=result.phases,
-            )
+        if isinstance(result, Reply):
+            return result
         return raised_failure(result, self._submission, Status.TERMINATES, channel.child.printed())
 
     def still_intact(self) -> bool:
@@ -123,13 +113,12 @@ def open_session(
     Raises PoolClosed or ChildrenUnavailable.
     """
     channels: dict[str, Channel] = {}
-    watch = threads < len(all_cores())
     session = ChildSession(submission, channels, threads)
     cancellation.attach(session.kill)
     try:
         for function in functions:
             shared = next(iter(channels.values()), None) if together else None
-            channels[function] = shared or Channel(pool.take(threads), watch=watch)
+            channels[function] = shared or Channel(pool.take(threads), threads)
         failure = None if cancellation.cancelled else _load(submission, channels)
         if cancellation.cancelled:
             failure = gone_failure("closed", "", Status.LOADS, "")

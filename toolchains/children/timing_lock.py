@@ -13,6 +13,7 @@ from pathlib import Path
 from toolchains.base import Cancellation
 
 _POLL_S = 0.005
+_FOLDERS = ("/run/lock", "/tmp")
 
 
 class TimingCancelled(Exception):
@@ -20,8 +21,9 @@ class TimingCancelled(Exception):
 
 
 def lock_path() -> Path:
-    """The file all servers of this machine agree on."""
-    return Path(tempfile.gettempdir()) / "sz-mcp-timing.lock"
+    """The file all servers of this machine agree on, whatever their TMPDIR."""
+    folder = next((f for f in _FOLDERS if os.access(f, os.W_OK)), tempfile.gettempdir())
+    return Path(folder) / "sz-mcp-timing.lock"
 
 
 @contextmanager

@@ -5,12 +5,15 @@ from __future__ import annotations
 from kernels.records import Failure, Guidance
 
 from . import bound_rules, numba_rules
+from .performance_rules import performance_guidance
 from .rules import Rule, first_match
 
 TABLES: dict[str, tuple[Rule, ...]] = {
     "numba": numba_rules.RULES,
 }
 """By the part of a target before the colon."""
+
+__all__ = ["TABLES", "guidance_for", "performance_guidance"]
 
 
 def guidance_for(failure: Failure | None, target: str) -> tuple[Guidance, ...]:

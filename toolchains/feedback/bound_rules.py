@@ -11,6 +11,17 @@ _FORMAT = frozenset({FailureKind.FORMAT})
 
 RULES: tuple[Rule, ...] = (
     Rule(
+        "fresh-content",
+        _BOUND,
+        r"^on fresh content made from the field",
+        "The kernel is right on the field but not on other content of the same shape: it remembers "
+        "a stream or a result, depends on something that it was not given, or has a branch that "
+        "the field never takes.",
+        "Compute everything from the arguments of each call: no caches, no globals that change, no "
+        "uninitialised memory (np.empty); then verify_bounds on the suite, which takes more "
+        "branches.",
+    ),
+    Rule(
         "stage-differs",
         _BOUND,
         r"golden answer|equality is asked",
@@ -34,9 +45,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "overflow",
         _BOUND,
-        r"an error of \d(\.\d+)?e\+(0[6-9]|[1-9]\d)",
-        "The error is enormous: the quantised integer overflowed its type.",
-        "Check |x / step| against the integer range and store what does not fit raw.",
+        r"e\+(0[3-9]|[1-9]\d+) times the bound",
+        "The error is a thousand bounds or more, which no rounding explains: the quantised integer "
+        "overflowed its type, or a block was read at the wrong place.",
+        "Check |x / step| against the integer range and store what does not fit raw; compare what "
+        "is written with what is read, block by block.",
     ),
     Rule(
         "rounding",

@@ -21,7 +21,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "numba-untyped-name",
         _COMPILE,
-        r"Untyped global name|NameError: global name",
+        r"Untyped global name|NameError: (global )?name",
         "A compiled function uses a global that numba can't type: a module, a list, a class, or a "
         "name that does not exist.",
         "Pass the value as an argument, or make it a constant number, tuple or array.",
@@ -36,7 +36,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "numba-no-match",
         _COMPILE,
-        r"No implementation of function|Invalid use of|No match|unsupported",
+        r"No implementation of function|Invalid use of|Unknown attribute|not supported|Unsupported",
         "numba has no version of this function or method for these argument types.",
         "Write the loop out, use np functions that numba lists, or keep this step outside @njit.",
     ),
@@ -57,14 +57,31 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "stream-type",
         _CONTRACT,
-        r"compress returned",
+        # "decompress returned" has no word boundary here; a digit begins a count or a size.
+        r"\bcompress returned (?!\d)",
         "A stream is a 1-D array of bytes; its length is the size that counts.",
         "Return np.uint8, for example array.view(np.uint8), or np.frombuffer(data, np.uint8).",
     ),
     Rule(
+        "result-too-large",
+        _CONTRACT,
+        r"at most \d+ fit",
+        "The result is larger than its place (describe_arch: output_room): streams may grow, but "
+        "not to more than about twice their input.",
+        "Return only the part that was written, out[:size]; store what does not compress raw.",
+    ),
+    Rule(
+        "decoded-form",
+        _CONTRACT,
+        r"decompress returned \w+ of shape",
+        "What was decoded has another shape or dtype than the original.",
+        "Return an array of exactly the `shape` and `dtype` that decompress was given: for example "
+        "out.reshape(shape), and out of np.empty(shape, dtype); shape may hold 0 or be ().",
+    ),
+    Rule(
         "result-form",
         _CONTRACT,
-        r"is needed|returned",
+        r"is needed|returned|must return",
         "What the kernel returned has another type, shape or dtype than the task's page says.",
         "Reshape to the shape given and cast to the dtype given before returning.",
     ),
@@ -116,6 +133,13 @@ RULES: tuple[Rule, ...] = (
         "",
         "The kernel asked for more memory than a child may have (describe_arch: limits).",
         "Allocate in proportion to the input; check sizes that were read from a stream first.",
+    ),
+    Rule(
+        "too-slow",
+        frozenset({FailureKind.TIMEOUT}),
+        r"repetitions fitted into",
+        "The kernel works, but is too slow to be timed as often as asked.",
+        "Compile the loop over elements (@njit), ask for fewer repeats, or take a smaller field.",
     ),
     Rule(
         "timeout",

@@ -97,6 +97,9 @@ def test_a_run_that_breaks_the_bound_is_not_timed(pipeline: Pipeline) -> None:
     run = _run(pipeline, VIOLATING)
 
     assert (run.status, run.stage, run.samples) == (Status.ERROR, Status.BOUND_OK, ())
+    assert run.comparison is not None
+    assert run.comparison.violations > 400_000
+    assert run.stream_bytes == run.raw_bytes
 
 
 def test_a_kernel_that_never_reads_its_input_fails(pipeline: Pipeline) -> None:
@@ -126,6 +129,9 @@ def compress(data, abs_bound):
     assert run.status is Status.ERROR
     assert run.failure is not None
     assert run.failure.kind is FailureKind.BOUND
+    assert "on fresh content" in run.failure.message
+    assert run.comparison is not None
+    assert run.comparison.holds
 
 
 def test_non_finite_values_that_are_lost_fail_the_suite(pipeline: Pipeline) -> None:

@@ -1,0 +1,2 @@
+ALTER TABLE kernels ADD COLUMN attempt BIGINT;
+ALTER TABLE runs_started ADD COLUMN attempt BIGINT;

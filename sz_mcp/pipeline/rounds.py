@@ -1,0 +1,318 @@
+"""Timed rounds: one request per direction, on content that is new every time, each output checked.
+
+What `run_compress` and `profile` share. The clock is the server's (toolchains).
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kernels.records import (
+    Arg,
+    Array,
+    Bound,
+    Comparison,
+    Failure,
+    FailureKind,
+    Field,
+    Sample,
+    Status,
+)
+from kernels.tasks.base import StageTask, Task
+from kernels.verify import compare
+from toolchains.base import Reply, Session
+from toolchains.peaks import Peaks
+
+from .content import Content
+from .live import LiveKernel
+from .requests import Request, Watch
+from .roundtrip import compress, decompress, run_stage
+
+MAX_BATCH = 16
+_BATCH_BYTES = 256 << 20
+_OVERHEAD_SHARE = 0.1
+"""A request is made long enough that an empty round trip is at most this part of it."""
+_CPU_TOLERANCE = 1.02
+_CPU_SLACK_S = 100e-6
+"""CPU time beyond threads x wall time: a child still runs a little after its reply was seen."""
+_TRIES = 4
+"""Repetitions made at most, as a multiple of those asked for, when other work disturbs them."""
+_PATIENCE_S = 15.0
+"""Time after which disturbed repetitions are no longer made up for."""
+BUDGET_S = 120.0
+"""Time after which no further repetition of a slow kernel is begun: others wait for the machine."""
+_ENOUGH = 3
+"""Undisturbed repetitions that make a result when the budget ran out."""
+_TELL_S = 0.5
+_PAUSE_S = 0.01
+"""Rest after a disturbed repetition: what disturbs is often short."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a measurement needs beside the kernel: held for the length of one call."""
+
+    task: Task
+    live: LiveKernel
+    field: Field
+    content: Content
+    bound: Bound
+    request: Request
+    watch: Watch
+    peaks: Peaks
+    alone: Callable[[], AbstractContextManager[None]]
+    """Context in which this machine times nothing else and starts no children."""
+
+    @property
+    def session(self) -> Session:
+        """The kernel's processes."""
+        return self.live.session
+
+
+@dataclass(frozen=True)
+class Round:
+    """One request per function of the task, in the order of its functions."""
+
+    replies: tuple[Reply, ...]
+    variants: tuple[Array, ...] = ()
+    streams: tuple[Array, ...] = ()
+    """Of a codec, one per variant."""
+
+
+def timed_round(bench: Bench, size: int) -> Round | Failure:
+    """A round of `size` variants, every output checked."""
+    if isinstance(bench.task, StageTask):
+        return _stage_round(bench, bench.task, size)
+    return _codec_round(bench, size)
+
+
+def warm_up(bench: Bench) -> Failure | None:
+    """A random few rounds: numba compiles, and it shows how long a call takes.
+
+    Loaded kernels that were warmed up on this field before are still warm.
+    """
+    known, key = bench.live.seconds, (bench.field.info.name, bench.bound.absolute)
+    if key in known:
+        return None
+    for _ in range(2 + secrets.randbelow(2)):
+        done = timed_round(bench, 1)
+        if isinstance(done, Failure):
+            return done
+        dishonest = outside_the_clock(bench, done.replies)
+        if dishonest is not None:
+            return dishonest
+        functions = bench.task.functions
+        known[key] = {f: r.seconds for f, r in zip(functions, done.replies, strict=True)}
+    return None
+
+
+def batch_size(bench: Bench) -> int:
+    """Distinct inputs per request, so that an empty round trip is a small part of it."""
+    live = bench.live
+    wanted = 1.0
+    for function, seconds in live.seconds[bench.field.info.name, bench.bound.absolute].items():
+        if function not in live.null_round_trip_s:
+            live.null_round_trip_s[function] = live.session.null_round_trip(function)
+        empty = live.null_round_trip_s[function]
+        wanted = max(wanted, empty / _OVERHEAD_SHARE / max(seconds, 1e-7))
+    room = _BATCH_BYTES // max(1, bench.field.data.nbytes)
+    return int(max(1, min(math.ceil(wanted), MAX_BATCH, room)))
+
+
+def outside_the_clock(bench: Bench, replies: Sequence[Reply]) -> Failure | None:
+    """Work where none may be: outside the requests, or on more threads than were asked for."""
+    threads = bench.request.threads
+    if not all(r.intact for r in replies):
+        text = "the kernel's processes worked outside the timed requests, or started others"
+    elif any(r.cpu_seconds > _CPU_TOLERANCE * threads * r.seconds + _CPU_SLACK_S for r in replies):
+        text = f"the kernel ran on more threads than the {threads} that this run is for"
+    else:
+        return None
+    return Failure(Status.SUSPECT, Status.TIMED, FailureKind.INTEGRITY, text)
+
+
+Audit = Callable[[Array, Array], Failure | None]
+"""(variant, stream) → what is wrong with them."""
+
+
+class Rounds:
+    """Rounds until enough of them were undisturbed, or too many were not."""
+
+    def __init__(self, bench: Bench, repeats: int, audit: Audit | None = None) -> None:
+        """audit: looks at one variant and its stream of one repetition, chosen at random."""
+        self._bench, self._repeats, self._audit_one = bench, repeats, audit
+        self._audited = secrets.randbelow(repeats)
+        self._sizes: list[int] = []
+        self._samples: list[Sample] = []
+        self._undisturbed = 0
+        self._begun = self._told = time.monotonic()
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """What was measured so far."""
+        return tuple(self._samples)
+
+    @property
+    def stream_bytes(self) -> float | None:
+        """Median size of the streams that were timed; None for a stage."""
+        return statistics.median(self._sizes) if self._sizes else None
+
+    def run(self, batch: int) -> Failure | None:
+        """Repeat; a Failure if the kernel failed or the machine was too busy."""
+        failure = self._make_room(batch + 1)
+        repetition = 0
+        while failure is None and self._more(repetition):
+            self._tell()
+            # Not a fixed number of calls, so that a kernel can't count its way to the clock.
+            size = batch + (batch > 1 and secrets.randbelow(4) == 0)
+            failure = self._repeat(repetition, size)
+            repetition += 1
+        return failure or self._too_few(repetition)
+
+    def _audit(self, done: Round) -> Failure | None:
+        if self._audit_one is None or not done.streams:
+            return None
+        i = secrets.randbelow(len(done.streams))
+        return self._audit_one(done.variants[i], done.streams[i])
+
+    def _more(self, repetition: int) -> bool:
+        if self._undisturbed >= self._repeats or repetition >= _TRIES * self._repeats:
+            return False
+        spent = time.monotonic() - self._begun
+        return spent < BUDGET_S and (repetition < self._repeats or spent < _PATIENCE_S)
+
+    def _repeat(self, repetition: int, size: int) -> Failure | None:
+        done = timed_round(self._bench, size)
+        if isinstance(done, Failure):
+            return done
+        self._keep(repetition, size, done.replies)
+        self._sizes += [stream.nbytes for stream in done.streams]
+        dishonest = outside_the_clock(self._bench, done.replies)
+        if dishonest is None and repetition == self._audited:
+            dishonest = self._audit(done)
+        if any(r.disturbed for r in done.replies):
+            time.sleep(_PAUSE_S)
+        else:
+            self._undisturbed += 1
+        return dishonest
+
+    def _too_few(self, repetition: int) -> Failure | None:
+        done, wanted = self._undisturbed, self._repeats
+        if done * 2 >= wanted or (repetition < wanted and done >= _ENOUGH):
+            return None
+        if repetition < wanted and done == repetition:
+            kind = FailureKind.TIMEOUT
+            text = (
+                f"only {done} of {wanted} repetitions fitted into {BUDGET_S:.0f} s: make the "
+                "kernel faster, or choose a smaller field"
+            )
+        else:
+            kind = FailureKind.BUSY
+            text = (
+                f"the machine was busy with other work in {repetition - done} of {repetition} "
+                "repetitions; try again later"
+            )
+        return Failure(Status.INCONCLUSIVE, Status.TIMED, kind, text)
+
+    def _make_room(self, size: int) -> Failure | None:
+        """One round that does not count, so that the memory of the largest batch is there."""
+        live, nbytes = self._bench.live, size * self._bench.field.data.nbytes
+        if nbytes <= live.roomy_bytes:
+            return None
+        done = timed_round(self._bench, size)
+        live.roomy_bytes = nbytes
+        return done if isinstance(done, Failure) else None
+
+    def _tell(self) -> None:
+        """Report now and then: a report wakes other threads, which disturbs what is timed."""
+        now = time.monotonic()
+        if now - self._told >= _TELL_S:
+            self._told = now
+            fraction = 0.2 + 0.8 * self._undisturbed / self._repeats
+            text = f"timing {self._undisturbed + 1} of {self._repeats}"
+            self._bench.watch.progress(fraction, text)
+
+    def _keep(self, repetition: int, size: int, replies: Sequence[Reply]) -> None:
+        nbytes = size * self._bench.field.data.nbytes
+        for direction, reply in zip(self._bench.task.functions, replies, strict=True):
+            self._samples.append(
+                Sample(
+                    direction=direction,
+                    repetition=repetition,
+                    seconds=reply.seconds,
+                    child_seconds=reply.child_seconds,
+                    batch=size,
+                    nbytes=nbytes,
+                    wait_seconds=reply.wait_seconds,
+                    disturbed=reply.disturbed,
+                )
+            )
+
+
+def _codec_round(bench: Bench, size: int) -> Round | Failure:
+    """Compress `size` variants in one request and decompress the streams in another."""
+    session, patterns = bench.session, [bench.field.data] * size
+    packed = compress(session, patterns, bench.bound.absolute, bench.content.fill)
+    if isinstance(packed, Failure):
+        return packed
+    first = _seen_intact(packed.reply, session)
+    back = decompress(session, packed.streams, patterns)
+    if isinstance(back, Failure):
+        return back
+    decoded = [outputs[0] for outputs in back.outputs]
+    for comparison in bench.content.compared(packed.reply.inputs, decoded):
+        if not comparison.holds:
+            return fresh_violation(comparison)
+    replies = (first, _seen_intact(back, session))
+    return Round(replies, packed.reply.inputs, packed.streams)
+
+
+def fresh_violation(comparison: Comparison) -> Failure:
+    """The bound broke on a variant of the field."""
+    c = comparison
+    text = (
+        f"on fresh content made from the field {c.violations} of {c.checked} values exceed the "
+        f"bound {c.abs_bound!r}; the largest error is {c.max_abs_error!r}"
+    )
+    return Failure(Status.ERROR, Status.BOUND_OK, FailureKind.BOUND, text)
+
+
+def _stage_round(bench: Bench, task: StageTask, size: int) -> Round | Failure:
+    variants = [np.empty_like(bench.field.data) for _ in range(size)]
+    bench.content.fill(variants)
+    inputs = [task.inputs(v, bench.bound.absolute) for v in variants]
+    reply = checked_stage(bench.session, task, inputs)
+    return reply if isinstance(reply, Failure) else Round((reply,))
+
+
+def checked_stage(
+    session: Session, task: StageTask, inputs: list[tuple[Arg, ...]]
+) -> Reply | Failure:
+    """Run a stage and compare every output with the golden answer."""
+    answers = [task.golden(*i) for i in inputs]
+    reply = run_stage(session, inputs, answers)
+    if isinstance(reply, Failure):
+        return reply
+    for answer, outputs in zip(answers, reply.outputs, strict=True):
+        for want, got in zip(answer, outputs, strict=True):
+            point = compare(want, got, 0.0).first
+            if point is not None:
+                text = (
+                    f"the output differs from the golden answer first at index "
+                    f"{list(point.index)}: {point.decoded}, not {point.original}"
+                )
+                return Failure(Status.ERROR, Status.BOUND_OK, FailureKind.BOUND, text)
+    return _seen_intact(reply, session)
+
+
+def _seen_intact(reply: Reply, session: Session) -> Reply:
+    """The reply, once its outputs were read, with whether the children slept all the while."""
+    return replace(reply, intact=reply.intact and session.still_intact())
