@@ -6,6 +6,7 @@ what kind of data a kernel fails on; a violation decides the verdict before any 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -33,6 +34,7 @@ from toolchains.limits import deadline_s, output_room
 
 from .golden import GoldenStreams, misread
 from .requests import SUITE, Request, Watch
+from .rounds import BUDGET_S
 from .roundtrip import compress, decompress, run_stage
 
 _SHORT = 64
@@ -120,7 +122,11 @@ def _outcomes(
     session: Session, cases: Sequence[Case], request: Request, watch: Watch
 ) -> Iterator[Outcome]:
     what = "cases of the suite" if request.field == SUITE else "field"
+    give_up = time.monotonic() + BUDGET_S
     for i, case in enumerate(cases):
+        if i and time.monotonic() > give_up:
+            yield Outcome(_TOO_SLOW)
+            return
         watch.progress(i / len(cases), f"checking {case.name} ({i + 1} of {len(cases)} {what})")
         outcome = case.run(session)
         if session.alive():
@@ -129,6 +135,14 @@ def _outcomes(
         stopped = outcome.failure and outcome.failure.status is not Status.REFUSED
         yield outcome if stopped else replace(outcome, failure=_ENDED)
         return
+
+
+_TOO_SLOW = Failure(
+    Status.ERROR,
+    Status.BOUND_OK,
+    FailureKind.TIMEOUT,
+    f"the cases before this one took more than {BUDGET_S:.0f} s together, so it was not begun",
+)
 
 
 def _codec_case(task: CodecTask, subject: _Subject, golden: GoldenStreams) -> Case:

@@ -312,45 +312,49 @@ def compress(data, abs_bound):
     assert not session.still_intact()
 
 
-def test_a_process_that_was_left_behind_is_seen(open_kernel: Open, field: Array) -> None:
-    source = """
-import os, time
-import numpy as np
-def compress(data, abs_bound):
-    if os.fork() == 0:
-        time.sleep(60)
-        os._exit(0)
-    return np.zeros(1, np.uint8)
-"""
-    reply = _compress(_session(open_kernel(source, "compress")), field)
-
-    assert isinstance(reply, Reply)
-    assert not reply.intact
-
-
-def test_a_process_that_hides_behind_an_orphaning_parent_is_seen(
-    pool: Pool, open_kernel: Open, field: Array
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    os.fork()",
+        "    os.posix_spawn('/bin/true', ['true'], {})",
+        "    import socket; socket.socket()",
+        "    os.memfd_create('x')",
+        "    import fcntl; fcntl.lockf(open(os.__file__), fcntl.LOCK_SH)",
+        "    import fcntl; fcntl.flock(open(os.__file__), fcntl.LOCK_SH)",
+        "    os.sched_setaffinity(0, {0})",
+    ],
+)
+def test_what_a_kernel_has_no_use_for_is_refused(
+    pool: Pool, open_kernel: Open, field: Array, body: str
 ) -> None:
-    if not any(layer.name == "bubblewrap" and layer.holds for layer in pool.layers()):
-        pytest.skip("bubblewrap does not work on this machine")
-    source = """
-import os, time
-import numpy as np
-def compress(data, abs_bound):
-    first = os.fork()
-    if first == 0:
-        if os.fork() == 0:
-            time.sleep(60)
-        os._exit(0)
-    os.waitpid(first, 0)
-    return np.zeros(1, np.uint8)
+    if not any(layer.name == "seccomp" and layer.holds for layer in pool.layers()):
+        pytest.skip("system calls can't be refused on this machine")
+    failure = _fails(open_kernel, field, body)
+
+    assert failure.kind is FailureKind.EXCEPTION
+    assert "PermissionError" in failure.message
+
+
+def test_a_kernel_that_lies_about_its_time_does_not_delay_the_server(
+    open_kernel: Open, field: Array
+) -> None:
+    source = (
+        HONEST
+        + """
+import time
+_now = [0]
+def _later():
+    _now[0] += 10**18
+    return _now[0]
+time.perf_counter_ns = _later
 """
+    )
     session = _session(open_kernel(source, "compress"))
 
-    reply = _compress(session, field)
-
-    assert isinstance(reply, Reply)
-    assert not reply.intact
+    for _ in range(4):
+        reply = _compress(session, field, deadline_s=5)
+        assert isinstance(reply, Reply)
+        assert reply.seconds < 5
 
 
 def test_a_forged_reply_is_not_believed(open_kernel: Open, field: Array) -> None:

