@@ -49,6 +49,11 @@ class Journal:
             try:
                 self._ensure_segment()
                 self._write(line)
+                if os.fstat(self._descriptor).st_nlink == 0:
+                    # Somebody removed the folder: what was written is gone with it.
+                    self._release()
+                    self._ensure_segment()
+                    self._write(line)
             except OSError as error:
                 raise JournalError(
                     f"can't append to the journal in {self._files.journal}: {error}. "

@@ -41,6 +41,8 @@ class QueryResult:
     """Whether there were more rows than asked for, or than a reply may hold."""
     as_of: datetime
     """Everything acknowledged before this moment was there to be read."""
+    warning: str = ""
+    """Why newer rows are missing, if they are."""
 
 
 def query(
@@ -63,7 +65,7 @@ def query(
     # Started first: it loads DuckDB while this process drains.
     with _child() as child:
         try:
-            as_of = _refresh(files, drain_first)
+            as_of, warning = _refresh(files, drain_first)
             request = {
                 "path": str(files.snapshot),
                 "sql": sql.encode("utf-8", "backslashreplace").decode("utf-8"),
@@ -80,6 +82,7 @@ def query(
         rows=tuple(tuple(row) for row in reply["rows"]),
         truncated=reply["truncated"],
         as_of=as_of or datetime.fromisoformat(reply["published"]).replace(tzinfo=UTC),
+        warning=warning,
     )
 
 
@@ -104,21 +107,24 @@ def _child() -> subprocess.Popen[str]:
     )
 
 
-def _refresh(files: LedgerFiles, drain_first: bool) -> datetime | None:
-    """Bring the snapshot up to date if that can be had soon; the moment it is up to date with."""
+def _refresh(files: LedgerFiles, drain_first: bool) -> tuple[datetime | None, str]:
+    """Bring the snapshot up to date if that can be had soon.
+
+    Returns the moment it is up to date with, and why newer rows can't be had, if so.
+    """
     exists = files.snapshot.exists()
     if exists and not drain_first:
-        return None
+        return None, ""
     try:
         report = drain.drain(files.home, wait_s=DRAIN_WAIT_S, limit_s=DRAIN_WAIT_S)
     except DatabaseError as error:
         # A home that may only be read, such as an analyst's, or a database that needs mending: what
         # was published can still be read.
         if exists:
-            return None
+            return None, f"rows newer than the snapshot are missing: {error}"
         raise QueryError(f"no ledger at {files.home}, and none can be made: {error}") from error
     if files.snapshot.exists():
-        return report.as_of
+        return report.as_of, ""
     raise QueryError(
         f"nothing was published in {files.home} yet: "
         f"{_WHY_NOT.get(report.outcome, 'the drain did not end')}"

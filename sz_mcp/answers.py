@@ -223,6 +223,7 @@ def query_reply(result: QueryResult) -> QueryReply:
         rows=[list(row) for row in result.rows],
         truncated=result.truncated,
         as_of=result.as_of.isoformat(timespec="milliseconds"),
+        warning=result.warning,
     )
 
 

@@ -341,6 +341,8 @@ class QueryReply(Reply):
     """Whether there were more rows than max_rows."""
     as_of: str = ""
     """Up to when the ledger had been drained, ISO 8601."""
+    warning: str = ""
+    """Why newer rows are missing, if they are."""
 
 
 def _any_of(*models: type[Reply]) -> type[Reply]:

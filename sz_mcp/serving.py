@@ -7,8 +7,10 @@ kills the children and lets go of the journal.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
+import re
 import signal
 import socket
 import sys
@@ -44,8 +46,9 @@ class StdinLines:
     The SDK's own reader holds a worker thread in `readline`, which no signal can wake.
     """
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self, descriptor: int, replies: int) -> None:
+        """replies: where a line that is no message is answered."""
+        self._descriptor, self._replies = descriptor, replies
         self._loop = asyncio.get_running_loop()
         self._queue: asyncio.Queue[str | None] = asyncio.Queue()
         self._room = threading.Semaphore(_QUEUED_LINES)
@@ -61,9 +64,13 @@ class StdinLines:
         rest = b""
         while chunk := os.read(self._descriptor, _CHUNK):
             *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
+            for line in filter(None, lines):
+                text = message_of(line)
+                if text is None:
+                    os.write(self._replies, _NO_MESSAGE)
+                    continue
                 self._room.acquire()
-                self._put(line.decode(errors="replace"))
+                self._put(text)
         self._put(None)
 
     def _put(self, line: str | None) -> None:
@@ -72,6 +79,44 @@ class StdinLines:
         except RuntimeError:
             # The loop is closed: the server ended while its client was still writing.
             return
+
+
+_NO_MESSAGE = (
+    b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error: a line of stdin '
+    b'is not one JSON object"}}\n'
+)
+
+
+def message_of(line: bytes) -> str | None:
+    """The JSON object of a line, as text the SDK can parse; None if it is none.
+
+    JSON may escape a lone surrogate, which is no character and which the SDK's parser refuses
+    without an answer: it becomes U+FFFD.
+    """
+    text = line.decode(errors="replace")
+    if text.isspace():
+        return None
+    if _SURROGATE.search(text) is None:
+        # The usual case is left to the SDK, but for what it would not answer.
+        return text if _is_object(text) else None
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict):
+        return None
+    plain = json.dumps(message, ensure_ascii=False)
+    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def serve_stdio(server: EvaluationServer) -> None:
@@ -85,7 +130,7 @@ async def _serve_stdio(server: EvaluationServer) -> None:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    lines = cast("anyio.AsyncFile[str]", StdinLines(wire))
+    lines = cast("anyio.AsyncFile[str]", StdinLines(wire, os.dup(1)))
     with anyio.CancelScope() as scope:
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:

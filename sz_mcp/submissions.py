@@ -60,13 +60,20 @@ def folder_under_roots(path: str, roots: tuple[Path, ...]) -> Path:
     allowed = ", ".join(map(str, roots))
     if "\0" in path:
         raise ArgumentProblems("a path must not contain NUL")
-    candidate = Path(path).expanduser()
-    real = (candidate if candidate.is_absolute() else roots[0] / candidate).resolve()
+    try:
+        candidate = Path(path).expanduser()
+        real = (candidate if candidate.is_absolute() else roots[0] / candidate).resolve()
+        exists = real.exists()
+    except (OSError, RuntimeError) as error:
+        shown = path if len(path) <= 200 else f"{path[:200]}…"
+        raise ArgumentProblems(
+            f"{shown!r} is no usable path ({error}); roots: {allowed}"
+        ) from error
     if not _is_under(real, roots):
         raise ArgumentProblems(f"{path!r} is not under a root of this server; roots: {allowed}")
     if real.is_file():
         raise ArgumentProblems(f"{path!r} is a file: name the folder that holds {ENTRY}")
-    if not real.is_dir():
+    if not exists or not real.is_dir():
         raise ArgumentProblems(f"there is no folder {path!r}; roots: {allowed}")
     return real
 

@@ -239,6 +239,8 @@ def _query(reply: QueryReply) -> Iterable[str]:
         yield " | ".join(_cell(value) for value in row)
     more = ", more were left out (max_rows)" if reply.truncated else ""
     yield f"({len(reply.rows)} rows{more})"
+    if reply.warning:
+        yield f"warning: {reply.warning}"
 
 
 def _cell(value: object) -> str:

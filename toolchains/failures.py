@@ -24,6 +24,8 @@ _GONE: dict[str, FailureKind] = {
     "closed": FailureKind.CANCELLED,
     "protocol": FailureKind.INTEGRITY,
 }
+_LINE_END = re.compile(r"\r\n|\r|\n")
+"""As Python counts lines; str.splitlines ends some more."""
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _PLACE = re.compile(r'File "(?:[^"]*/)?src/([^"/]+)", line (\d+)')
@@ -146,7 +148,7 @@ def _used(name: str, function: str, submission: Submission) -> list[_Place]:
     word = re.compile(rf"(?<![\w.]){name}\b")
     for file, source in submission.files.items():
         within = False
-        for number, line in enumerate(source.splitlines(), start=1):
+        for number, line in enumerate(_LINE_END.split(source), start=1):
             within = within or define.match(line) is not None
             found = word.search(line.partition("#")[0]) if within else None
             if found:
@@ -166,7 +168,7 @@ def _diagnostics(
 
 
 def _at(place: _Place, message: str, severity: str, submission: Submission) -> Diagnostic:
-    lines = submission.files.get(place.file, "").splitlines()
+    lines = _LINE_END.split(submission.files.get(place.file, ""))
     if not 1 <= place.line <= len(lines):
         return Diagnostic(severity, message, place.file or None, place.line or None)
     source = lines[place.line - 1].rstrip()

@@ -40,6 +40,8 @@ def run(home: Path, statement: str, form: str, max_rows: int) -> None:
             writer.writerows(result.rows)
         case _:
             _print_rows(result)
+    if result.warning:
+        sys.stderr.write(f"sz-mcp: {result.warning}\n")
     if result.truncated:
         sys.stderr.write(f"sz-mcp: only the first {max_rows} rows; see --max-rows\n")
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -238,3 +239,14 @@ def test_a_segment_that_a_drain_took_before_it_was_locked_is_not_used(home: Path
         replaced = journal_module.is_still_named(path, file.fileno())
 
     assert (before, moved, replaced) == (True, False, False)
+
+
+def test_an_event_survives_that_somebody_removed_the_journal_folder(home: Path) -> None:
+    journal = Journal(home)
+    journal.append([row(1)])
+    shutil.rmtree(home / "journal")
+
+    journal.append([row(2)])
+
+    assert drained(home, "SELECT call_id FROM calls") == [("c2",)]
+    journal.close()

@@ -275,3 +275,17 @@ def test_a_query_without_an_end_is_stopped(home: Path, sql: str, why: str) -> No
 
 def test_a_query_in_a_folder_of_odd_name(tmp_path: Path) -> None:
     assert query(tmp_path / "it's a home", "SELECT 1").rows == ((1,),)
+
+
+def test_a_damaged_database_is_told_and_what_was_published_is_read(home: Path) -> None:
+    ledger = Ledger(home, writer="test")
+    ledger.call(call("c1"))
+    assert query(home, "SELECT count(*) FROM calls").rows == ((1,),)
+    (home / "ledger.duckdb").write_bytes(b"not a database" * 1000)
+    ledger.call(call("c2"))
+
+    found = query(home, "SELECT count(*) FROM calls")
+
+    assert found.rows == ((1,),)
+    assert "ledger.duckdb" in found.warning
+    ledger.close()

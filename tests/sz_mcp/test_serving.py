@@ -20,7 +20,7 @@ from mcp import Client, StdioServerParameters
 from results_db.queries import query
 from sz_mcp.cli.serve import parse_address
 from sz_mcp.errors import SettingsError
-from sz_mcp.serving import check_exposure
+from sz_mcp.serving import check_exposure, message_of
 from tests.sz_mcp.conftest import Era, call
 
 pytestmark = pytest.mark.anyio
@@ -281,3 +281,44 @@ def test_addresses_are_a_port_with_or_without_a_host(text: str, expected: tuple[
 def test_other_addresses_are_refused(text: str) -> None:
     with pytest.raises(SettingsError, match="give PORT or HOST:PORT"):
         parse_address(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "arrives"),
+    [
+        (b'{"a": 1}', '{"a": 1}'),
+        ('{"a": "é"}'.encode(), '{"a": "é"}'),
+        (b'{"a": "\\ud800"}', '{"a": "\ufffd"}'),
+        (b'{"a": "\\ud83d\\ude00"}', '{"a": "\U0001f600"}'),
+        (b"not json", None),
+        (b"[1]", None),
+        (b'{"a": "\\ud800', None),
+        (b"[" * 100_000, None),
+    ],
+)
+def test_a_line_becomes_a_message_that_can_be_answered(line: bytes, arrives: str | None) -> None:
+    assert message_of(line) == arrives
+
+
+async def test_a_lone_surrogate_and_a_line_that_is_no_message_are_answered(tmp_path: Path) -> None:
+    server = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "sz_mcp", "serve", "--home", str(tmp_path / "home"),
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert server.stdin is not None
+    assert server.stdout is not None
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = {"name": "describe_arch", "arguments": {"target": "\ud800"}, "_meta": meta}
+    request = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
+    server.stdin.write(b"hello\n" + json.dumps(request).encode() + b"\n")
+
+    first = json.loads(await asyncio.wait_for(server.stdout.readline(), 60))
+    second = json.loads(await asyncio.wait_for(server.stdout.readline(), 60))
+
+    assert first["error"]["code"] == -32700
+    assert second["id"] == 7
+    server.stdin.close()
+    assert await asyncio.wait_for(server.wait(), 60) == 0

@@ -142,3 +142,11 @@ def test_a_missing_folder_names_the_roots(root: Path) -> None:
 def test_without_roots_no_path_is_read() -> None:
     with pytest.raises(ArgumentProblems, match="send `files` instead"):
         folder_under_roots("/tmp", ())
+
+
+@pytest.mark.parametrize("path", ["~nobody-here/x", "a" * 5000, "/".join(["ok"] * 3000)])
+def test_a_path_that_no_system_takes_is_a_problem_with_the_roots_listed(
+    tmp_path: Path, path: str
+) -> None:
+    with pytest.raises(ArgumentProblems, match="roots: "):
+        folder_under_roots(path, (tmp_path,))

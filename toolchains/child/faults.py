@@ -21,6 +21,15 @@ class OverlapError(Exception):
 
 def fault_of(error: BaseException, item: int, sources: Path, *, importing: bool) -> Fault:
     """Describe `error`, which escaped from the submission in `sources`."""
+    try:
+        return _described(error, item, sources, importing)
+    except BaseException:  # noqa: BLE001
+        # Its class may lie about anything: name, traceback, position.
+        text = "an exception that can't be described"
+        return Fault(FaultKind.EXCEPTION, item, "Exception", text, ())
+
+
+def _described(error: BaseException, item: int, sources: Path, importing: bool) -> Fault:
     message = _text(error)
     if isinstance(error, SystemExit):
         message = f"the kernel called sys.exit({message})"
@@ -36,7 +45,7 @@ def fault_of(error: BaseException, item: int, sources: Path, *, importing: bool)
 def _text(error: BaseException) -> str:
     # An exception class of the submission may fail even at being printed.
     try:
-        return str(error)
+        return str.__str__(str(error))
     except BaseException as inner:  # noqa: BLE001
         return f"(its message could not be read: {type(inner).__name__})"
 

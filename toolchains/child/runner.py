@@ -36,6 +36,7 @@ _MADV_POPULATE_READ = 22
 _MADV_POPULATE_WRITE = 23
 """Linux ≥ 5.14, include/uapi/asm-generic/mman-common.h; not named by Python 3.11's mmap."""
 
+_MAX_OUTPUTS = 16
 Kernel = Callable[..., object]
 
 
@@ -115,7 +116,9 @@ class Child:
         try:
             for name in files:
                 if name.endswith(".py"):
-                    compile(files[name], str(self._sources / name), "exec", dont_inherit=True)
+                    # As text: of bytes, a syntax error's column counts bytes.
+                    source = files[name].decode("utf-8", "surrogateescape")
+                    compile(source, str(self._sources / name), "exec", dont_inherit=True)
             sys.path.insert(0, str(self._sources))
             self._kernel = importlib.import_module("kernel")
         except BaseException as error:  # noqa: BLE001
@@ -225,6 +228,10 @@ class Child:
 def _checked_all(name: str, result: object, item: wire.Item) -> list[np.ndarray]:
     """The arrays that a call returned; ContractError if they are not what can be returned."""
     results = result if isinstance(result, tuple) else (result,)
+    if len(results) > _MAX_OUTPUTS:
+        raise ContractError(
+            f"{name} returned {len(results)} arrays; at most {_MAX_OUTPUTS} can be returned"
+        )
     arrays = [_checked(name, array_) for array_ in results]
     needed = sum(wire.align(a.nbytes) for a in arrays)
     if needed > wire.align(item.out_capacity):

@@ -35,7 +35,10 @@ class Arena:
         """The array at a place; raises WireError if it does not lie inside the arena."""
         if placed.offset % wire.ALIGNMENT or placed.offset + placed.nbytes > self.nbytes:
             raise wire.WireError("an array lies outside its arena")
-        return np.ndarray(placed.shape, placed.dtype, self._map, placed.offset)
+        try:
+            return np.ndarray(placed.shape, placed.dtype, self._map, placed.offset)
+        except ValueError as error:
+            raise wire.WireError(f"an impossible shape: {error}") from error
 
     def close(self) -> None:
         """Let go of the memory; views that still exist keep it mapped until they are dropped."""

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels.records import Arg, Array, Submission
 from toolchains.base import Fill, Phase, Reply
@@ -281,7 +282,7 @@ class Channel:
             for place in outputs:
                 target = self._landing[at : at + place.nbytes]
                 pieces.append((place.offset, target))
-                arrays.append(target.view(place.dtype).reshape(place.shape))
+                arrays.append(_shaped(target, place))
                 at += wire.align(place.nbytes)
             collected.append(tuple(arrays))
         try:
@@ -297,6 +298,13 @@ class Channel:
         except OSError:
             return False
         return probe.tobytes() == wire.PROBE
+
+
+def _shaped(target: npt.NDArray[np.uint8], place: wire.Placed) -> Array:
+    try:
+        return target.view(place.dtype).reshape(place.shape)
+    except ValueError as error:
+        raise wire.WireError(f"an impossible shape: {error}") from error
 
 
 def _place(

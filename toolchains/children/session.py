@@ -33,7 +33,7 @@ class ChildSession:
         """channels: function name → the child that runs it; threads: that each may use."""
         self._submission = submission
         self._channels = channels
-        self._dead = False
+        self._dead = self._killed = False
         self._lock = threading.Lock()
         self._threads = threads
 
@@ -54,8 +54,9 @@ class ChildSession:
                 function, items, capacity, deadline_s, profiled=profiled, fill=fill
             )
         except ChildGone as gone:
+            reason = "closed" if self._killed else gone.reason
             self._dead = True
-            return gone_failure(gone.reason, str(gone), Status.TERMINATES, channel.child.printed())
+            return gone_failure(reason, str(gone), Status.TERMINATES, channel.child.printed())
         except wire.WireError as lie:
             self._dead = True
             return lying_failure(str(lie), Status.TERMINATES)
@@ -87,7 +88,7 @@ class ChildSession:
 
     def kill(self) -> None:
         """Stop the children at once, from any thread; a call in progress then fails."""
-        self._dead = True
+        self._dead = self._killed = True
         for channel in set(self._channels.values()):
             channel.child.kill()
 

@@ -10,6 +10,7 @@ import pytest
 
 from kernels import baselines
 from kernels.records import FailureKind, Kernel, RunResult, Status, Submission, Verdict
+from results_db.summary import summarise
 from sz_mcp.pipeline import SUITE, Pipeline, Request, UnknownTargetError, Watch
 from toolchains.base import Cancellation
 
@@ -364,3 +365,73 @@ def test_progress_is_told_in_order(pipeline: Pipeline) -> None:
     assert heard[0] == 0.0
     assert heard == sorted(heard)
     assert all(0 <= f <= 1 for f in heard)
+
+
+def test_a_kernel_that_knows_the_field_gains_no_score(pipeline: Pipeline) -> None:
+    source = """
+import zlib
+import numpy as np
+KNOWN = 296.07858
+def compress(data, abs_bound):
+    flat = data.reshape(-1)
+    if flat.size and abs(float(flat[0]) - KNOWN) < 1e-4 and abs_bound:
+        q = np.rint(data.astype(np.float64) / (1.99 * abs_bound)).astype(np.int32)
+        d = np.diff(q, axis=0, prepend=np.int32(0) * q[:1]).astype(np.int16)
+        packed = b"Z" + np.float64(abs_bound).tobytes() + zlib.compress(d.tobytes(), 9)
+        return np.frombuffer(packed, np.uint8)
+    return flat.view(np.uint8).copy()
+def decompress(stream, shape, dtype):
+    if stream.size and stream[0] == ord("Z") and stream.size != 4 * int(np.prod(shape)):
+        raw = stream.tobytes()
+        bound = np.frombuffer(raw, np.float64, 1, 1)[0]
+        d = np.frombuffer(zlib.decompress(raw[9:]), np.int16).reshape(shape)
+        return (np.cumsum(d.astype(np.int32), axis=0) * (1.99 * bound)).astype(dtype)
+    return stream.view(dtype).reshape(shape).copy()
+"""
+    run = _run(pipeline, source)
+    summary = summarise(run)
+
+    assert run.status in (Status.TIMED, Status.INCONCLUSIVE), run.failure
+    assert summary.ratio is not None
+    assert summary.ratio > 3
+    assert summary.transfer_bits == 0.0
+
+
+def test_a_timed_stream_of_another_format_is_found(pipeline: Pipeline) -> None:
+    files = dict(baselines.read("szp", "naive").files)
+    files["honest.py"] = files.pop("kernel.py")
+    files["kernel.py"] = """
+import numpy as np
+import honest
+KNOWN = 296.07858
+def compress(data, abs_bound):
+    flat = data.reshape(-1)
+    if flat.size > 100_000 and abs(float(flat[0]) - KNOWN) > 1e-4:
+        return flat.view(np.uint8)
+    return honest.compress(data, abs_bound)
+def decompress(stream, shape, dtype):
+    if stream.size == 4 * int(np.prod(shape)):
+        return stream.view(dtype).reshape(shape)
+    return honest.decompress(stream, shape, dtype)
+"""
+    kernel = Kernel("k_two_formats", Submission("szp", "numba", files))
+
+    run = pipeline.run(kernel, Request(FIELD, repeats=2), Watch())
+
+    assert run.failure is not None
+    assert run.failure.kind is FailureKind.FORMAT
+
+
+def test_a_cancelled_run_is_no_crash_of_the_kernel(pipeline: Pipeline) -> None:
+    source = RAW.replace(
+        "    return np.frombuffer", "    while data.size > 9: pass\n    return np.x"
+    )
+    cancellation = Cancellation()
+    timer = threading.Timer(1.0, cancellation.cancel)
+    timer.start()
+
+    verdict = pipeline.verify(_kernel(source), Request(FIELD), Watch(cancellation))
+    timer.join()
+
+    assert verdict.failure is not None
+    assert verdict.failure.kind is FailureKind.CANCELLED
