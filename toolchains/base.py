@@ -79,10 +79,10 @@ class Session(Protocol):
         """
         ...
 
-    def still_intact(self) -> bool:
-        """Whether the children have slept since their last replies.
+    def still_intact(self, function: str) -> bool:
+        """Whether the child that runs `function` has slept since its last reply.
 
-        Then what was read of their outputs is what they held when the clock stopped.
+        Then what was read of its outputs is what it held when the clock stopped.
         """
         ...
 

@@ -20,6 +20,8 @@ class LiveKernel:
     null_round_trip_s: dict[str, float] = field(default_factory=dict)
     roomy_bytes: int = 0
     """Largest request, in original bytes, that its allocator has served."""
+    audited: set[tuple[str, float]] = field(default_factory=set)
+    """(field, absolute bound) of runs of which a timed stream was read by the golden decoder."""
     seconds: dict[tuple[str, float], dict[str, float]] = field(default_factory=dict)
     """(field, absolute bound) it is warm on → direction → time of a request of one input."""
 

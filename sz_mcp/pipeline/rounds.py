@@ -109,8 +109,11 @@ def warm_up(bench: Bench) -> Failure | None:
         dishonest = outside_the_clock(bench, done.replies)
         if dishonest is not None:
             return dishonest
-        functions = bench.task.functions
-        known[key] = {f: r.seconds for f, r in zip(functions, done.replies, strict=True)}
+        fastest = known.get(key, {})
+        known[key] = {
+            function: min(reply.seconds, fastest.get(function, reply.seconds))
+            for function, reply in zip(bench.task.functions, done.replies, strict=True)
+        }
     return None
 
 
@@ -263,7 +266,7 @@ def _codec_round(bench: Bench, size: int) -> Round | Failure:
     packed = compress(session, patterns, bench.bound.absolute, bench.content.fill)
     if isinstance(packed, Failure):
         return packed
-    first = _seen_intact(packed.reply, session)
+    first = _seen_intact(packed.reply, session, "compress")
     back = decompress(session, packed.streams, patterns)
     if isinstance(back, Failure):
         return back
@@ -271,7 +274,7 @@ def _codec_round(bench: Bench, size: int) -> Round | Failure:
     for comparison in bench.content.compared(packed.reply.inputs, decoded):
         if not comparison.holds:
             return fresh_violation(comparison)
-    replies = (first, _seen_intact(back, session))
+    replies = (first, _seen_intact(back, session, "decompress"))
     return Round(replies, packed.reply.inputs, packed.streams)
 
 
@@ -310,9 +313,9 @@ def checked_stage(
                     f"{list(point.index)}: {point.decoded}, not {point.original}"
                 )
                 return Failure(Status.ERROR, Status.BOUND_OK, FailureKind.BOUND, text)
-    return _seen_intact(reply, session)
+    return _seen_intact(reply, session, "run")
 
 
-def _seen_intact(reply: Reply, session: Session) -> Reply:
-    """The reply, once its outputs were read, with whether the children slept all the while."""
-    return replace(reply, intact=reply.intact and session.still_intact())
+def _seen_intact(reply: Reply, session: Session, function: str) -> Reply:
+    """The reply, once its outputs were read, with whether the child slept all the while."""
+    return replace(reply, intact=reply.intact and session.still_intact(function))

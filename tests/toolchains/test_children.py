@@ -64,7 +64,7 @@ def test_a_batch_comes_back_in_order_and_unchanged(open_kernel: Open) -> None:
     for original, outputs in zip(arrays, back.outputs, strict=True):
         np.testing.assert_array_equal(original, outputs[0])
     assert packed.intact
-    assert session.still_intact()
+    assert session.still_intact("compress")
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (2, 0, 3), (7,), (2, 3, 4, 5)])
@@ -306,10 +306,10 @@ def compress(data, abs_bound):
     reply = _compress(session, field)
     assert isinstance(reply, Reply)
     deadline = time.monotonic() + 10
-    while session.still_intact() and time.monotonic() < deadline:
+    while session.still_intact("compress") and time.monotonic() < deadline:
         os.sched_yield()
 
-    assert not session.still_intact()
+    assert not session.still_intact("compress")
 
 
 @pytest.mark.parametrize(

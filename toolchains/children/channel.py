@@ -204,7 +204,8 @@ class Channel:
             end, last = now_at, now
 
     def _expect(self, wanted: wire.Kind, deadline: float) -> wire.Fault | None:
-        kind, message = self.child.receive(deadline)
+        soon = self.child.receive_spinning(time.monotonic() + _WATCH_S) if self._watch else None
+        kind, message = soon or self.child.receive(deadline)
         if kind is wire.Kind.FAULT:
             return wire.unpack_fault(message)
         if kind is not wanted:

@@ -64,9 +64,9 @@ class ChildSession:
             return result
         return raised_failure(result, self._submission, Status.TERMINATES, channel.child.printed())
 
-    def still_intact(self) -> bool:
+    def still_intact(self, function: str) -> bool:
         """See `Session.still_intact`."""
-        return all(channel.still_intact() for channel in set(self._channels.values()))
+        return self._channels[function].still_intact()
 
     def null_round_trip(self, function: str) -> float:
         """See `Session.null_round_trip`."""
