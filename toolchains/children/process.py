@@ -47,17 +47,22 @@ class ChildProcess:
         self._seq = 0
         self._closed = False
         self._pid = self._init = 0
+        self._pidfd = -1
         with theirs:
             self._command: Command = isolation.command(theirs.fileno(), size)
-            self._popen = subprocess.Popen(
-                self._command.argv,
-                stdin=subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=self._output,
-                pass_fds=(theirs.fileno(),),
-                env=dict(self._command.environment),
-                start_new_session=True,
-            )
+            try:
+                self._popen = subprocess.Popen(
+                    self._command.argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=self._output,
+                    stderr=self._output,
+                    pass_fds=(theirs.fileno(),),
+                    env=dict(self._command.environment),
+                    start_new_session=True,
+                )
+            except OSError:
+                self._free()
+                raise
 
     @property
     def pid(self) -> int:
@@ -74,6 +79,11 @@ class ChildProcess:
         for _, kind, data in ancillary:
             if kind == socket.SCM_CREDENTIALS:
                 self._pid, _, _ = _CREDENTIALS.unpack(data[: _CREDENTIALS.size])
+        try:
+            # A process id may be another's later; this handle stays its own.
+            self._pidfd = os.pidfd_open(self._pid)
+        except OSError as error:
+            raise self._gone() from error
         parent = parent_of(self._pid)
         # Orphans go to the namespace's first process, or from a plain child to the host's.
         self._init = 0 if parent == os.getpid() else parent
@@ -159,12 +169,12 @@ class ChildProcess:
 
     def kill(self) -> None:
         """End the process and all it started. Idempotent, and safe while another thread waits."""
-        for pid in (self._pid, self._popen.pid):
-            if pid:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            if self._pidfd >= 0:
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._popen.pid, signal.SIGKILL)
+            if self._popen.poll() is None:
+                os.killpg(self._popen.pid, signal.SIGKILL)
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
@@ -176,8 +186,14 @@ class ChildProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(_EXIT_WAIT_S)
         self._closed = True
+        self._free()
+
+    def _free(self) -> None:
         self._socket.close()
         os.close(self._output)
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
         remove_scratch(self._command)
 
 
