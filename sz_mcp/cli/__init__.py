@@ -7,6 +7,7 @@ SDK, nor `serve` for DuckDB.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -135,7 +136,11 @@ def _command(name: str) -> ModuleType:
 
 
 def _home(home: Path | None) -> Path:
-    return (home or default_home()).expanduser().absolute()
+    chosen = (home or default_home()).expanduser().absolute()
+    # The server's own compiled functions; numba refuses to start where it can write nowhere, such
+    # as with a read-only installation and no home folder.
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(chosen / "numba"))
+    return chosen
 
 
 def _roots(roots: list[Path]) -> tuple[Path, ...]:

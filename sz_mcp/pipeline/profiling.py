@@ -76,8 +76,10 @@ def _measure(bench: Bench) -> list[_Measured] | Failure:
 
 
 def _median(samples: tuple[Sample, ...], function: str) -> float:
-    """Seconds of one call."""
-    return statistics.median(s.seconds / s.batch for s in samples if s.direction == function)
+    """Seconds of one call, of undisturbed requests if there are any."""
+    those = [s for s in samples if s.direction == function]
+    calm = [s for s in those if not s.disturbed] or those
+    return statistics.median(s.seconds / s.batch for s in calm)
 
 
 def _split(bench: Bench) -> dict[str, tuple[Phase, ...]] | Failure:
