@@ -42,6 +42,7 @@ from sz_mcp.replies import (
     PointReply,
     ProfileReply,
     QueryReply,
+    Reply,
     RunReply,
     SampleReply,
     VerifyReply,
@@ -51,6 +52,8 @@ from sz_mcp.settings import FeedbackLevel
 if TYPE_CHECKING:
     from results_db.queries import QueryResult
 
+SHOWN_CASES = 8
+"""Failed cases in the structure of a concise reply; the content of the first alone."""
 OUTPUT_TAIL = 1500
 """Characters of a kernel's own output in a concise reply."""
 
@@ -131,7 +134,8 @@ def verify_reply(
         step = f'run_compress(kernel_id="{asked.kernel_id}", field={field}{_at(asked)})'
     told = view.feedback != "none"
     shown, worst = (verdict.counterexample, verdict.worst) if told else (None, None)
-    cases = [case for case in verdict.cases if view.detailed or _failed(case)] if told else []
+    failed = [case for case in verdict.cases if _failed(case)]
+    cases = (verdict.cases if view.detailed else failed) if told else ()
     compared = _compared(verdict)
     return VerifyReply(
         status=verdict.status,
@@ -144,11 +148,21 @@ def verify_reply(
         max_abs_error=finite(verdict.max_abs_error) if compared else None,
         decided_by=verdict.decided_by if told else "",
         not_run=verdict.not_run,
+        failed_cases=len(failed),
         worst=_point(worst) if worst else None,
         counterexample=_counterexample(shown) if shown else None,
         cases=[_case(case) for case in cases],
         **_told(view, verdict.failure, (), guidance, step),
     )
+
+
+def concise(reply: Reply) -> Reply:
+    """The reply with few of many failed cases: the text, made before, tells of all in groups."""
+    if not isinstance(reply, VerifyReply):
+        return reply
+    first, rest = reply.cases[:1], reply.cases[1:SHOWN_CASES]
+    shown = [*first, *(case.model_copy(update={"content": None}) for case in rest)]
+    return reply.model_copy(update={"cases": shown})
 
 
 def run_reply(

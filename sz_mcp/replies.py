@@ -269,11 +269,13 @@ class VerifyReply(MeasuredReply):
     one that came closest to it."""
     not_run: int = 0
     """Cases left when the kernel's processes had died."""
+    failed_cases: int | None = None
+    """Cases that failed, or were refused."""
     worst: PointReply | None = None
     """Element of the largest error in the case that decided."""
     counterexample: CounterexampleReply | None = None
     cases: list[CaseReply] = []
-    """concise: the cases that failed. detailed: all."""
+    """concise: the first cases that failed, the content of one. detailed: all."""
 
 
 class RunReply(MeasuredReply):

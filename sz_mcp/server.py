@@ -32,7 +32,7 @@ from pydantic import AnyHttpUrl, BaseModel
 
 from results_db.errors import BlobError, JournalError
 from sz_mcp import __version__
-from sz_mcp.answers import View
+from sz_mcp.answers import View, concise
 from sz_mcp.app import App
 from sz_mcp.arguments import Arguments, parse
 from sz_mcp.calls import current_call
@@ -99,7 +99,8 @@ class EvaluationServer(MCPServer[dict[str, Any]]):
         if context is None:
             raise ToolError("tools are called through a client")
         try:
-            return _result(await self._run(declared, arguments, context))
+            detailed = arguments.get("response_format") == "detailed"
+            return _result(await self._run(declared, arguments, context), detailed=detailed)
         except ArgumentProblems as error:
             raise ToolError(_told(name, error)) from error
         except (JournalError, BlobError) as error:
@@ -190,7 +191,7 @@ def _without_titles(node: object) -> object:
     return node
 
 
-def _result(answer: Answer) -> CallToolResult:
+def _result(answer: Answer, *, detailed: bool) -> CallToolResult:
     reply = answer.reply
     content: list[ContentBlock] = [TextContent(type="text", text=text_of(reply))]
     if answer.picture is not None and isinstance(reply, ProfileReply) and reply.picture:
@@ -202,7 +203,8 @@ def _result(answer: Answer) -> CallToolResult:
             )
         )
     # A reply about all targets has no fields of one target, and the reverse.
-    structured = reply.model_dump(mode="json", exclude_unset=isinstance(reply, DescribeReply))
+    told = reply if detailed else concise(reply)
+    structured = told.model_dump(mode="json", exclude_unset=isinstance(reply, DescribeReply))
     return CallToolResult(content=content, structured_content=structured)
 
 

@@ -33,6 +33,9 @@ def problems_of_files(files: Mapping[str, str], limits: Limits) -> tuple[str, ..
             total += len(text.encode())
         except UnicodeEncodeError as error:
             found.append(f"{name!r} is not valid Unicode text at character {error.start}")
+        if "\0" in text:
+            line = text.count("\n", 0, text.index("\0")) + 1
+            found.append(f"{name!r} holds a NUL character in line {line}")
     if total > limits.source_bytes:
         found.append(f"{total} bytes of source: a submission has at most {limits.source_bytes}")
     return tuple(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kernels.records import Diagnostic, Failure, FailureKind, Status, Submission
 from toolchains.child import wire
@@ -24,6 +24,8 @@ _GONE: dict[str, FailureKind] = {
     "closed": FailureKind.CANCELLED,
     "protocol": FailureKind.INTEGRITY,
 }
+_STACK = re.compile(r'^ {2}File "[^"]*/src/([^"/]+)", line (\d+) in ', re.M)
+"""A line of faulthandler's: innermost first."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 """As Python counts lines; str.splitlines ends some more."""
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -83,6 +85,16 @@ def gone_failure(reason: str, detail: str, stage: Status, printed: str) -> Failu
         FailureKind.INTEGRITY: f"the kernel's process sent {detail}",
     }
     return Failure(Status.ERROR, stage, kind, texts[kind], output=printed)
+
+
+def placed(failure: Failure, submission: Submission) -> Failure:
+    """The failure with the places of a stack that the child left in its output, if it did."""
+    found = _STACK.findall(failure.output)
+    places = tuple(_Place(f, int(n)) for f, n in found if f in submission.files)
+    if not places or failure.kind is FailureKind.CANCELLED:
+        return failure
+    diagnostics = _diagnostics(failure.message, places[:4], submission)
+    return replace(failure, diagnostics=diagnostics)
 
 
 def lying_failure(detail: str, stage: Status) -> Failure:

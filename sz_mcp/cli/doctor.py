@@ -94,10 +94,14 @@ def _ledger(home: Path) -> Iterator[Finding]:
         "(SELECT count(*) FROM unplaced_rows)"
     )
     try:
-        ((calls, kernels, runs, damaged, unplaced),) = query(home, counts).rows
+        found = query(home, counts)
     except LedgerError as error:
         yield Finding("ledger", "missing", str(error))
         return
+    if found.warning:
+        yield Finding("ledger", "missing", found.warning)
+        return
+    ((calls, kernels, runs, damaged, unplaced),) = found.rows
     yield Finding("ledger", "ok", f"{calls} calls, {kernels} kernels, {runs} runs")
     if damaged:
         detail = f"{damaged} torn or damaged pieces were met: SELECT * FROM journal_damage"

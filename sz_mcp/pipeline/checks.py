@@ -341,15 +341,22 @@ def _located(result: CaseResult, not_run: int, cases: int) -> Failure | None:
 
 
 def _gravest(results: Sequence[CaseResult], failed: Sequence[int]) -> int:
-    """A violation before any other failure, the core before the rest, then the first."""
-    return min(failed, key=lambda i: (not results[i].violations, not results[i].core, i))
+    """A violation before any other failure, the core before the rest, then the largest, the first.
+
+    Sizes are in bounds, so that cases of different ranges compare.
+    """
+
+    def grave(i: int) -> tuple[bool, bool, float, int]:
+        r = results[i]
+        return (not r.violations, not r.core, -_in_bounds(r) if r.violations else 0.0, i)
+
+    return min(failed, key=grave)
 
 
 def _tightest(results: Sequence[CaseResult]) -> int:
     """The case whose error came closest to its bound."""
+    return max(range(len(results)), key=lambda i: _in_bounds(results[i]))
 
-    def closeness(i: int) -> float:
-        r = results[i]
-        return r.max_abs_error / r.abs_bound if r.abs_bound else 0.0
 
-    return max(range(len(results)), key=closeness)
+def _in_bounds(result: CaseResult) -> float:
+    return result.max_abs_error / result.abs_bound if result.abs_bound else 0.0

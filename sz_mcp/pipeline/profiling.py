@@ -155,8 +155,8 @@ def _bottleneck(slow: _Measured) -> str:
     top = max(slow.phases, key=lambda p: p.seconds)
     how = "machine code" if top.compiled else "interpreted Python"
     return (
-        f"{slow.function} takes {slow.seconds * 1e3:.2f} ms; {top.seconds / total:.0%} of it in "
-        f"`{top.name}` ({top.file}:{top.line}, {how})"
+        f"{slow.function} takes {slow.seconds * 1e3:.2f} ms; of the time in the submission's "
+        f"functions {top.seconds / total:.0%} is in `{top.name}` ({top.file}:{top.line}, {how})"
     )
 
 

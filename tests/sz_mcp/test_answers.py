@@ -20,8 +20,9 @@ from kernels.records import (
     Submission,
     Verdict,
 )
-from sz_mcp.answers import Asked, View, compile_reply, run_reply, verify_reply
+from sz_mcp.answers import Asked, View, compile_reply, concise, run_reply, verify_reply
 from sz_mcp.pipeline import Request, Watch
+from sz_mcp.replies import VerifyReply
 from sz_mcp.texts import text_of
 from tests.sz_mcp import fakes
 from tests.sz_mcp.fakes import FakePipeline
@@ -296,3 +297,15 @@ def test_cases_whose_messages_differ_in_sizes_are_told_together() -> None:
     text = text_of(verify_reply(ASKED, failed(*cases), (), View()))
 
     assert "9 cases: error in compress: as told below; first: case_0" in text
+
+
+def test_a_concise_structure_holds_few_of_many_failed_cases_and_one_content() -> None:
+    content = CaseContent(("1.0", "nan"), 1.0, 1.0, 1)
+    cases = [raised(f"case_{i}", content=content) for i in range(90)]
+    reply = verify_reply(ASKED, failed(*cases), (), View())
+
+    told = concise(reply)
+
+    assert isinstance(told, VerifyReply)
+    assert (told.failed_cases, len(told.cases)) == (90, 8)
+    assert [case.content is not None for case in told.cases] == [True] + [False] * 7

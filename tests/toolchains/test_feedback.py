@@ -123,7 +123,8 @@ TRIGGERS: dict[str, Trigger] = {
     "bound:non-finite-lost": packing("np.nan_to_num(data)", HOLES),
     "bound:non-finite-made": packing("data / np.float32(0)"),
     "bound:overflow": packing("(data * 8).astype(np.int32).astype(np.float32) / 8", SPREAD),
-    "bound:rounding": packing("data + np.float32(0.126)"),
+    "bound:beyond-rounding": packing("data + np.float32(0.2)"),
+    "bound:rounding": packing("data + np.float32(0.1251)"),
     "bound:golden-refuses": lambda kit: kit.verify(HONEST, task="szp"),
     "bound:golden-misread": recorded(
         FailureKind.FORMAT,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import array
 import ctypes
+import faulthandler
 import gc
 import importlib
 import mmap
@@ -44,6 +45,9 @@ def main(fd: int, scratch: str, memory_bytes: int) -> None:
     """Serve requests on socket `fd` until the server closes it."""
     _limit(memory_bytes)
     redirect()
+    # A crash, and the server before it kills a kernel that is late, leave a stack in the output.
+    faulthandler.enable(2)
+    faulthandler.register(signal.SIGUSR1, 2, all_threads=False)
     channel = socket.socket(fileno=fd)
     _warm_up()
     refuse()

@@ -25,6 +25,7 @@ from .isolation import Command, Isolation, Size, remove_scratch
 
 _CREDENTIALS = struct.Struct("iII")
 _EXIT_WAIT_S = 5.0
+_DUMP_S = 0.05
 
 
 class ChildGone(Exception):
@@ -162,6 +163,13 @@ class ChildProcess:
     def printed(self) -> str:
         """Tail of what it wrote to stdout and stderr."""
         return "" if self._closed else tail_of(self._output)
+
+    def dump_stack(self) -> None:
+        """Have the child write where it is to its output, if it can, before it is killed."""
+        with contextlib.suppress(OSError):
+            if self._pidfd >= 0:
+                signal.pidfd_send_signal(self._pidfd, signal.SIGUSR1)
+                time.sleep(_DUMP_S)
 
     def alive(self) -> bool:
         """Whether the process runs and was not killed."""

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from kernels.records import Arg, Failure, Status, Submission
 from toolchains.base import Cancellation, Fill, Reply
 from toolchains.child import wire
-from toolchains.failures import gone_failure, lying_failure, raised_failure
+from toolchains.failures import gone_failure, lying_failure, placed, raised_failure
 
 from .channel import Channel
 from .cores import apart
@@ -56,7 +56,11 @@ class ChildSession:
         except ChildGone as gone:
             reason = "closed" if self._killed else gone.reason
             self._dead = True
-            return gone_failure(reason, str(gone), Status.TERMINATES, channel.child.printed())
+            if reason == "timeout":
+                channel.child.dump_stack()
+            printed = channel.child.printed()
+            failure = gone_failure(reason, str(gone), Status.TERMINATES, printed)
+            return placed(failure, self._submission)
         except wire.WireError as lie:
             self._dead = True
             return lying_failure(str(lie), Status.TERMINATES)
@@ -142,7 +146,10 @@ def _load(submission: Submission, channels: Mapping[str, Channel]) -> Failure | 
         try:
             fault = channel.wait_loaded()
         except ChildGone as gone:
-            return gone_failure(gone.reason, str(gone), Status.LOADS, channel.child.printed())
+            if gone.reason == "timeout":
+                channel.child.dump_stack()
+            printed = channel.child.printed()
+            return placed(gone_failure(gone.reason, str(gone), Status.LOADS, printed), submission)
         except wire.WireError as lie:
             return lying_failure(str(lie), Status.LOADS)
         if fault is not None:

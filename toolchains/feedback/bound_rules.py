@@ -52,6 +52,15 @@ RULES: tuple[Rule, ...] = (
         "is written with what is read, block by block.",
     ),
     Rule(
+        "beyond-rounding",
+        _BOUND,
+        r"\((1\.0[1-9]|1\.[1-9]|[2-9]|\d{2,})[\d.e+]* times the bound",
+        "The error is clearly above the bound, more than rounding explains: a step that is too "
+        "large, a correction that is lost, or elements that are skipped.",
+        "Compare the positions in the counterexample and in other cases: the same index points at "
+        "block borders or tails; then check step <= 2 x bound and what is stored raw.",
+    ),
+    Rule(
         "rounding",
         _BOUND,
         "",

@@ -125,7 +125,7 @@ RULES: tuple[Rule, ...] = (
         _RAISED,
         "",
         "The kernel raised an exception.",
-        "See the line shown; try the same input in a test of your own.",
+        "See the line, if one is shown; try the same input in a test of your own.",
     ),
     Rule(
         "memory",

@@ -38,8 +38,8 @@ class PerformanceRule:
 RULES: tuple[PerformanceRule, ...] = (
     PerformanceRule(
         "python-phase",
-        lambda s: s.interpreted > 0.3,
-        "More than a third of the time is spent in functions that run as Python: NumPy passes and "
+        lambda s: s.interpreted > 0.5,
+        "More than half of the time is spent in functions that run as Python: NumPy passes and "
         "temporary arrays, or loops that were never compiled.",
         "Move the work into one @njit function that passes over the data once.",
     ),
