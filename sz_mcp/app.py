@@ -35,6 +35,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 ENGINE = "sz_mcp.engine"
+WARM = "sz_mcp.pipeline.warm"
 LATER = ("sz_mcp.pictures", "results_db.queries", "results_db.drain")
 """Slow imports that are made once the engine is up, so that no call waits for them."""
 _EVALUATING = ("compile_kernel", "verify_bounds", "run_compress", "profile")
@@ -74,6 +75,7 @@ class App:
 
     def start(self) -> None:
         """Begin the slow imports and the drains; a test may do without."""
+        self._loader.submit(lambda: importlib.import_module(WARM).warm())
         for module in LATER:
             self._loader.submit(importlib.import_module, module)
         self._upkeep.start()

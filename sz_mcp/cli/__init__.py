@@ -137,9 +137,10 @@ def _command(name: str) -> ModuleType:
 
 def _home(home: Path | None) -> Path:
     chosen = (home or default_home()).expanduser().absolute()
-    # The server's own compiled functions; numba refuses to start where it can write nowhere, such
-    # as with a read-only installation and no home folder.
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(chosen / "numba"))
+    # numba keeps the server's compiled functions beside their source; where it can't, it would look
+    # for a home folder and refuse to start without one.
+    if not os.access(Path(__file__).parents[1], os.W_OK):
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(chosen / "numba"))
     return chosen
 
 
