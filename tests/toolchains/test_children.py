@@ -19,33 +19,14 @@ from kernels.records import Array, Failure, FailureKind, Status, Submission
 from toolchains.base import Cancellation, Reply
 from toolchains.children.isolation import BubblewrapIsolation, PlainIsolation
 from toolchains.children.pool import Pool, PoolClosed
-from toolchains.children.session import ChildSession, open_session
+from toolchains.children.session import open_session
 
+from .calls import ROOM, compress_with, failure_of, session_of
 from .conftest import HONEST, Open
-
-ROOM = 1 << 20
-
-
-def _session(result: ChildSession | Failure) -> ChildSession:
-    assert isinstance(result, ChildSession), result
-    return result
-
-
-def _compress(session: ChildSession, field: Array, deadline_s: float = 20) -> Reply | Failure:
-    return session.call("compress", ((field, 1e-3),), capacity=(ROOM,), deadline_s=deadline_s)
-
-
-def _fails(open_kernel: Open, field: Array, body: str, deadline_s: float = 20) -> Failure:
-    source = (
-        f"import os, sys, ctypes\nimport numpy as np\n\ndef compress(data, abs_bound):\n{body}\n"
-    )
-    reply = _compress(_session(open_kernel(source, "compress")), field, deadline_s)
-    assert isinstance(reply, Failure), reply
-    return reply
 
 
 def test_a_batch_comes_back_in_order_and_unchanged(open_kernel: Open) -> None:
-    session = _session(open_kernel(HONEST))
+    session = session_of(open_kernel(HONEST))
     arrays = [np.full((3, 5), i, np.float64) for i in range(9)]
 
     packed = session.call(
@@ -72,10 +53,10 @@ def test_a_batch_comes_back_in_order_and_unchanged(open_kernel: Open) -> None:
 def test_every_shape_and_dtype_crosses(
     open_kernel: Open, shape: tuple[int, ...], dtype: type
 ) -> None:
-    session = _session(open_kernel(HONEST))
+    session = session_of(open_kernel(HONEST))
     data: Array = np.arange(int(np.prod(shape)), dtype=dtype).reshape(shape)
 
-    packed = _compress(session, data)
+    packed = compress_with(session, data)
     assert isinstance(packed, Reply)
     stream = packed.outputs[0][0].copy()
     back = session.call(
@@ -89,7 +70,7 @@ def test_every_shape_and_dtype_crosses(
 
 
 def test_a_larger_input_gets_a_larger_arena(open_kernel: Open) -> None:
-    session = _session(open_kernel(HONEST))
+    session = session_of(open_kernel(HONEST))
 
     for count in (10, 200_000, 100):
         data = np.arange(count, dtype=np.float32)
@@ -106,11 +87,11 @@ def compress(data, abs_bound):
     data[:] = -1
     return seen.view(np.uint8).reshape(-1)
 """
-    session = _session(open_kernel(source, "compress"))
+    session = session_of(open_kernel(source, "compress"))
     data = np.arange(5000, dtype=np.float32)
 
     for _ in range(3):
-        reply = _compress(session, data)
+        reply = compress_with(session, data)
         assert isinstance(reply, Reply)
         np.testing.assert_array_equal(reply.outputs[0][0].view(np.float32), data)
 
@@ -123,7 +104,7 @@ def compress(data, abs_bound):
     scratch[:data.size] = data
     return scratch[:data.size]
 """
-    session = _session(open_kernel(source, "compress"))
+    session = session_of(open_kernel(source, "compress"))
     arrays = [np.full(100 + i, i, np.float32) for i in range(5)]
 
     for _ in range(2):
@@ -137,7 +118,7 @@ def compress(data, abs_bound):
 
 
 def test_an_endless_loop_is_killed_at_its_deadline(open_kernel: Open, field: Array) -> None:
-    failure = _fails(open_kernel, field, "    while True: pass", deadline_s=0.5)
+    failure = failure_of(open_kernel, field, "    while True: pass", deadline_s=0.5)
 
     assert (failure.status, failure.kind) == (Status.ERROR, FailureKind.TIMEOUT)
 
@@ -155,14 +136,14 @@ def test_an_endless_loop_is_killed_at_its_deadline(open_kernel: Open, field: Arr
 def test_a_death_is_told_by_its_cause(
     open_kernel: Open, field: Array, body: str, says: str
 ) -> None:
-    failure = _fails(open_kernel, field, body)
+    failure = failure_of(open_kernel, field, body)
 
     assert failure.kind is FailureKind.CRASH
     assert says in failure.message
 
 
 def test_a_hundred_gigabytes_are_refused_as_a_memory_error(open_kernel: Open, field: Array) -> None:
-    failure = _fails(open_kernel, field, "    return np.ones(100 << 30, np.uint8)")
+    failure = failure_of(open_kernel, field, "    return np.ones(100 << 30, np.uint8)")
 
     assert failure.kind is FailureKind.MEMORY
     assert failure.diagnostics[0].line == 5
@@ -182,7 +163,7 @@ def test_a_hundred_gigabytes_are_refused_as_a_memory_error(open_kernel: Open, fi
 def test_a_wrong_result_is_a_contract_mistake(
     open_kernel: Open, field: Array, body: str, says: str
 ) -> None:
-    failure = _fails(open_kernel, field, body)
+    failure = failure_of(open_kernel, field, body)
 
     assert failure.kind is FailureKind.CONTRACT
     assert says in failure.message
@@ -207,7 +188,7 @@ def test_a_wrong_result_is_a_contract_mistake(
 def test_an_exception_of_any_kind_is_described(
     open_kernel: Open, field: Array, body: str, says: str
 ) -> None:
-    failure = _fails(open_kernel, field, body)
+    failure = failure_of(open_kernel, field, body)
 
     assert failure.kind is FailureKind.EXCEPTION
     assert says in failure.message
@@ -220,7 +201,7 @@ def test_the_diagnostic_names_file_line_column_and_source(open_kernel: Open, fie
         "kernel.py": "import steps\n\ndef compress(data, bound):\n    return steps.first(data)\n",
         "steps.py": "def first(data):\n    x = 0\n    return 1 / x\n",
     }
-    reply = _compress(_session(open_kernel(files, "compress")), field)
+    reply = compress_with(session_of(open_kernel(files, "compress")), field)
 
     assert isinstance(reply, Failure)
     inner, outer = reply.diagnostics
@@ -230,7 +211,7 @@ def test_the_diagnostic_names_file_line_column_and_source(open_kernel: Open, fie
 
 
 def test_a_refusal_is_a_status_of_its_own(open_kernel: Open, field: Array) -> None:
-    failure = _fails(open_kernel, field, "    raise NotImplementedError('no float32')")
+    failure = failure_of(open_kernel, field, "    raise NotImplementedError('no float32')")
 
     assert (failure.status, failure.kind) == (Status.REFUSED, FailureKind.UNSUPPORTED)
 
@@ -243,10 +224,10 @@ def compress(data, abs_bound):
         raise ValueError("three")
     return np.zeros(1, np.uint8)
 """
-    session = _session(open_kernel(source, "compress"))
+    session = session_of(open_kernel(source, "compress"))
 
-    assert isinstance(_compress(session, np.zeros(3, np.float32)), Failure)
-    assert isinstance(_compress(session, field), Reply)
+    assert isinstance(compress_with(session, np.zeros(3, np.float32)), Failure)
+    assert isinstance(compress_with(session, field), Reply)
 
 
 def test_megabytes_of_prints_neither_block_nor_fail_and_the_tail_is_kept(
@@ -266,113 +247,11 @@ def compress(data, abs_bound):
         pass
     raise ValueError("done")
 """
-    reply = _compress(_session(open_kernel(source, "compress")), field)
+    reply = compress_with(session_of(open_kernel(source, "compress")), field)
 
     assert isinstance(reply, Failure)
     assert reply.message == "ValueError: done"
     assert 0 < len(reply.output) <= 4000
-
-
-def test_work_before_the_clock_starts_is_seen(open_kernel: Open, field: Array) -> None:
-    source = """
-import threading, time
-import numpy as np
-def spin():
-    while True:
-        sum(range(1000))
-threading.Thread(target=spin, daemon=True).start()
-def compress(data, abs_bound):
-    return np.zeros(1, np.uint8)
-"""
-    reply = _compress(_session(open_kernel(source, "compress")), field)
-
-    assert isinstance(reply, Reply)
-    assert not reply.intact
-
-
-def test_work_after_the_reply_is_seen(open_kernel: Open, field: Array) -> None:
-    source = """
-import threading, time
-import numpy as np
-def late():
-    time.sleep(0.05)
-    sum(range(1000_000))
-def compress(data, abs_bound):
-    threading.Thread(target=late, daemon=True).start()
-    return np.zeros(1, np.uint8)
-"""
-    session = _session(open_kernel(source, "compress"))
-
-    reply = _compress(session, field)
-    assert isinstance(reply, Reply)
-    deadline = time.monotonic() + 10
-    while session.still_intact("compress") and time.monotonic() < deadline:
-        os.sched_yield()
-
-    assert not session.still_intact("compress")
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "    os.fork()",
-        "    os.posix_spawn('/bin/true', ['true'], {})",
-        "    import socket; socket.socket()",
-        "    os.memfd_create('x')",
-        "    import fcntl; fcntl.lockf(open(os.__file__), fcntl.LOCK_SH)",
-        "    import fcntl; fcntl.flock(open(os.__file__), fcntl.LOCK_SH)",
-        "    os.sched_setaffinity(0, {0})",
-    ],
-)
-def test_what_a_kernel_has_no_use_for_is_refused(
-    pool: Pool, open_kernel: Open, field: Array, body: str
-) -> None:
-    if not any(layer.name == "seccomp" and layer.holds for layer in pool.layers()):
-        pytest.skip("system calls can't be refused on this machine")
-    failure = _fails(open_kernel, field, body)
-
-    assert failure.kind is FailureKind.EXCEPTION
-    assert "PermissionError" in failure.message
-
-
-def test_a_kernel_that_lies_about_its_time_does_not_delay_the_server(
-    open_kernel: Open, field: Array
-) -> None:
-    source = (
-        HONEST
-        + """
-import time
-_now = [0]
-def _later():
-    _now[0] += 10**18
-    return _now[0]
-time.perf_counter_ns = _later
-"""
-    )
-    session = _session(open_kernel(source, "compress"))
-
-    for _ in range(4):
-        reply = _compress(session, field, deadline_s=5)
-        assert isinstance(reply, Reply)
-        assert reply.seconds < 5
-
-
-def test_a_forged_reply_is_not_believed(open_kernel: Open, field: Array) -> None:
-    source = """
-import os
-import numpy as np
-def compress(data, abs_bound):
-    for fd in range(3, 1024):
-        try:
-            os.write(fd, b"garbage" * 9)
-        except OSError:
-            pass
-    return np.zeros(1, np.uint8)
-"""
-    reply = _compress(_session(open_kernel(source, "compress")), field)
-
-    assert isinstance(reply, Failure)
-    assert reply.kind is FailureKind.INTEGRITY
 
 
 @pytest.fixture
@@ -420,7 +299,7 @@ def compress(data, abs_bound):
         pass
     return np.frombuffer((" ".join(found) + "end").encode(), np.uint8)
 """
-    reply = _compress(_session(open_kernel(source, "compress")), field)
+    reply = compress_with(session_of(open_kernel(source, "compress")), field)
 
     assert isinstance(reply, Reply), reply
     assert reply.outputs[0][0].tobytes().decode() == "end"
@@ -430,12 +309,12 @@ def test_a_cancelled_call_kills_its_children(pool: Pool, field: Array) -> None:
     source = "def compress(data, abs_bound):\n    while True: pass\n"
     cancellation = Cancellation()
     submission = Submission("sz-open", "numba", {"kernel.py": source})
-    session = _session(open_session(pool, submission, ("compress",), cancellation))
+    session = session_of(open_session(pool, submission, ("compress",), cancellation))
     cancellation.attach(session.kill)
     timer = threading.Timer(0.3, cancellation.cancel)
     timer.start()
 
-    reply = _compress(session, field, deadline_s=60)
+    reply = compress_with(session, field, deadline_s=60)
     timer.join()
 
     assert isinstance(reply, Failure)
@@ -505,9 +384,9 @@ def _running(pid: int) -> bool:
 def test_a_plain_process_serves_where_bubblewrap_does_not(field: Array) -> None:
     pool = Pool(0, 4 << 30, PlainIsolation("for a test"))
     submission = Submission("sz-open", "numba", {"kernel.py": HONEST})
-    session = _session(open_session(pool, submission, ("compress",), Cancellation()))
+    session = session_of(open_session(pool, submission, ("compress",), Cancellation()))
 
-    reply = _compress(session, field)
+    reply = compress_with(session, field)
 
     assert isinstance(reply, Reply)
     assert reply.intact
@@ -521,58 +400,3 @@ def test_a_closed_pool_refuses_at_once() -> None:
 
     with pytest.raises(PoolClosed):
         pool.take()
-
-
-@pytest.mark.parametrize("name", ["__name__", "__module__"])
-def test_an_exception_class_that_lies_is_still_described(
-    open_kernel: Open, field: Array, name: str
-) -> None:
-    source = f"""
-class Meta(type):
-    @property
-    def {name}(cls):
-        raise RuntimeError("no")
-class Odd(Exception, metaclass=Meta):
-    pass
-class Text(str):
-    def encode(self, *a):
-        raise RuntimeError("no")
-def compress(data, abs_bound):
-    raise Odd(Text("x"))
-"""
-    failure = _compress(_session(open_kernel(source, "compress")), field)
-
-    assert isinstance(failure, Failure)
-    assert failure.kind is FailureKind.EXCEPTION
-
-
-def test_thousands_of_results_are_a_contract_mistake(open_kernel: Open, field: Array) -> None:
-    failure = _fails(open_kernel, field, "    return (np.zeros(1, np.uint8),) * 100_000")
-
-    assert failure.kind is FailureKind.CONTRACT
-    assert "at most 16" in failure.message
-
-
-def test_a_well_formed_reply_with_an_impossible_shape_is_not_believed(
-    open_kernel: Open, field: Array
-) -> None:
-    source = """
-import socket
-import numpy as np
-from child import wire
-def compress(data, abs_bound):
-    import sys
-    frame = sys._getframe()
-    while "self" not in frame.f_locals:
-        frame = frame.f_back
-    child = frame.f_locals["self"]
-    value = wire.VALUE.pack(0, 3, 4, 0, 0, 2**39, 2**39, 0, 1)
-    item = wire.ITEM.pack(1, 0, 0) + value
-    head = wire.HEAD.pack(child._seq, wire.Kind.DONE, 1)
-    child._channel.send(head + wire.DONE.pack(1) + item)
-    return np.zeros(1, np.uint8)
-"""
-    failure = _compress(_session(open_kernel(source, "compress")), field)
-
-    assert isinstance(failure, Failure)
-    assert failure.kind is FailureKind.INTEGRITY

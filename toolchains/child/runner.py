@@ -1,8 +1,9 @@
 """The child's main loop: limits, then imports and a warm-up, then requests until the socket closes.
 
 A request comes in two steps. PREPARE maps the inputs and builds the arguments; GO calls the kernel
-once per item and copies what it returned into the output arena. Between the two the child sleeps,
-and only then does the server write the content, so nothing can be computed before the clock starts.
+once per item and holds what it returned for the server to read, or copies it into the output arena.
+Between the two the child sleeps, and only then does the server write the content, so nothing can be
+computed before the clock starts.
 """
 
 from __future__ import annotations
