@@ -71,7 +71,6 @@ class App:
         self.call_log = CallLog(self.sessions, self.ledger, self._writer, self._upkeep.note)
         self._loader = ThreadPoolExecutor(1, "load")
         self._engine: Future[Engine] = self._loader.submit(open_engine or _open_engine, self)
-        self._known: Known | None = None
 
     def start(self) -> None:
         """Begin the slow imports and the drains; a test may do without."""
@@ -92,19 +91,18 @@ class App:
 
     async def known(self) -> Known:
         """The names that calls may use, once the engine is built."""
-        if self._known is None:
-            engine = await self.ready()
-            self._known = Known(
-                tasks=tuple(engine.tasks),
-                targets=tuple(engine.targets),
-                fields=tuple(engine.fields),
-                has_kernel=lambda kernel_id: self.kernel(kernel_id) is not None,
-                has_run=lambda run_id: self.jobs.find(run_id) is not None,
-                roots=self.settings.roots,
-                limits=self.settings.limits,
-                cores=os.cpu_count() or 1,
-            )
-        return self._known
+        engine = await self.ready()
+        return Known(
+            tasks=tuple(engine.tasks),
+            targets=tuple(engine.targets),
+            fields=engine.catalogue.names(),
+            field_problem=engine.catalogue.problem,
+            has_kernel=lambda kernel_id: self.kernel(kernel_id) is not None,
+            has_run=lambda run_id: self.jobs.find(run_id) is not None,
+            roots=self.settings.roots,
+            limits=self.settings.limits,
+            cores=os.cpu_count() or 1,
+        )
 
     def receive(self, kernel: Kernel, call_id: str, attempt: int | None) -> None:
         """Store a submission and its row; it is on disk when this returns."""

@@ -42,6 +42,9 @@ class Known:
     tasks: tuple[str, ...]
     targets: tuple[str, ...]
     fields: tuple[str, ...]
+    """Those that are listed."""
+    field_problem: Callable[[str], str | None]
+    """Why a field can't be used; None if it can. More can be used than are listed."""
     has_kernel: Callable[[str], bool]
     has_run: Callable[[str], bool]
     roots: tuple[Path, ...]
@@ -91,10 +94,20 @@ def _check_target(value: str, info: ValidationInfo) -> str:
 
 
 def _check_field(value: str, info: ValidationInfo) -> str:
-    return _one_of(value, "field", _known(info).fields)
+    known = _known(info)
+    problem = known.field_problem(value)
+    if problem is None:
+        return value
+    if value in known.fields or ":" in value:
+        raise PydanticCustomError("choice", "{problem}", {"problem": problem})
+    return _one_of(value, "field", known.fields)
 
 
 def _check_field_or_suite(value: str, info: ValidationInfo) -> str:
+    if value == SUITE or _known(info).field_problem(value) is None:
+        return value
+    if ":" in value:
+        return _check_field(value, info)
     return _one_of(value, "field", (SUITE, *_known(info).fields))
 
 

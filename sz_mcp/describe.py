@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from kernels.records import FieldInfo
+from kernels.fields import Catalogue
 from sz_mcp.answers import finite, metrics_reply
 from sz_mcp.replies import DescribeReply, FieldReply, TargetReply, TaskReply
 from toolchains.base import TargetInfo
@@ -20,7 +20,7 @@ def describe_all(engine: Engine, feedback: str) -> DescribeReply:
     return DescribeReply(
         targets=[_target(info) for info in engine.targets.values()],
         tasks=_tasks(engine.tasks),
-        fields=_fields(engine.fields),
+        fields=_fields(engine.catalogue),
         feedback=feedback,
     )
 
@@ -40,7 +40,7 @@ def describe_one(
         example=dict(info.example),
         advice=list(info.advice),
         tasks=_tasks(engine.tasks) if detailed else [],
-        fields=_fields(engine.fields) if detailed else [],
+        fields=_fields(engine.catalogue) if detailed else [],
         feedback=feedback,
     )
 
@@ -68,7 +68,7 @@ def _tasks(tasks: Mapping[str, Task]) -> list[TaskReply]:
     ]
 
 
-def _fields(fields: Mapping[str, FieldInfo]) -> list[FieldReply]:
+def _fields(catalogue: Catalogue) -> list[FieldReply]:
     return [
         FieldReply(
             name=info.name,
@@ -78,5 +78,5 @@ def _fields(fields: Mapping[str, FieldInfo]) -> list[FieldReply]:
             character=info.character,
             fill_value=finite(info.fill_value),
         )
-        for info in fields.values()
+        for info in map(catalogue.info, catalogue.names())
     ]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from kernels import fields
 from kernels.bounds import BoundError
+from kernels.fields import Catalogue
 from kernels.records import Build, Failure, Guidance, Kernel, Profile, RunResult, Verdict
 from kernels.tasks import TASKS, Task
 from results_db.ledger import Ledger
@@ -74,6 +74,7 @@ class Parts:
     """What an engine is made of; a test supplies its own."""
 
     pipeline: Evaluations
+    catalogue: Catalogue
     guide: Guide
     draw: Draw
 
@@ -94,7 +95,7 @@ class Engine:
         self.pipeline = parts.pipeline
         self.targets = {info.target: info for info in parts.pipeline.targets()}
         self.tasks: Mapping[str, Task] = TASKS
-        self.fields = {name: fields.info(name) for name in fields.names()}
+        self.catalogue = parts.catalogue
         self._guide = parts.guide
         self._draw = parts.draw
         self._ledger = ledger
@@ -170,9 +171,12 @@ class Engine:
 
 def open_engine(ledger: Ledger, home: Path) -> Engine:
     """The real one: children on this machine, which the ledger records first."""
-    pipeline = Pipeline()
+    catalogue = Catalogue(home)
+    pipeline = Pipeline(catalogue)
     ledger.host(host_row(pipeline.layers()))
-    return Engine(Parts(pipeline=pipeline, guide=guidance_for, draw=_draw), ledger, home)
+    return Engine(
+        Parts(pipeline=pipeline, catalogue=catalogue, guide=guidance_for, draw=_draw), ledger, home
+    )
 
 
 def _draw(profile: Profile) -> bytes:

@@ -53,8 +53,11 @@ class Pages:
 
     def field(self, field: str) -> str:
         """A field: shape, type, unit, source, licence, checksum."""
-        known = self.app.engine().fields
-        info = known[_one_of("field", field, known)]
+        catalogue = self.app.engine().catalogue
+        problem = catalogue.problem(field)
+        if problem is not None:
+            raise ResourceNotFoundError(problem)
+        info = catalogue.info(field)
         return json.dumps(
             {
                 "name": info.name,

@@ -1,7 +1,8 @@
-"""The fields: seven real ones shipped as files, and one that is computed. Name → info or values."""
+"""The fields: named arrays of scientific data. Name → info or values."""
 
 from __future__ import annotations
 
+from kernels.fields.catalogue import Catalogue
 from kernels.fields.registry import (
     FieldDataError,
     UnknownFieldError,
@@ -10,4 +11,4 @@ from kernels.fields.registry import (
     names,
 )
 
-__all__ = ["FieldDataError", "UnknownFieldError", "info", "load", "names"]
+__all__ = ["Catalogue", "FieldDataError", "UnknownFieldError", "info", "load", "names"]

@@ -9,6 +9,9 @@ import numpy as np
 
 from kernels.records import Arg, Array
 
+Inputs = tuple[Arg, ...]
+Outputs = tuple[Array, ...]
+
 
 @dataclass(frozen=True)
 class StreamFormat:
@@ -27,6 +30,19 @@ class StageCase:
 
     name: str
     inputs: tuple[Arg, ...]
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What one output of a stage is held against."""
+
+    wanted: Array
+    got: Array
+    """Same shape and dtype as `wanted`."""
+    abs_bound: float = 0.0
+    """0 asks for equality."""
+    problem: str = ""
+    """A broken rule that no single element shows; with it the stage fails whatever `got` is."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +89,15 @@ class StageTask:
     golden: Callable[..., tuple[Array, ...]]
     """Inputs → the only right outputs."""
     edge_cases: Callable[[], tuple[StageCase, ...]]
+    judge: Callable[[Inputs, Outputs, Outputs], tuple[Ruling, ...]] | None = None
+    """(inputs, golden outputs, outputs of the same form) → rulings; None asks for equality."""
+
+    def rulings(self, inputs: Inputs, golden: Outputs, outputs: Outputs) -> tuple[Ruling, ...]:
+        """What decides whether `outputs`, which have the form of `golden`, are right."""
+        if self.judge is not None:
+            return self.judge(inputs, golden, outputs)
+        pairs = zip(golden, outputs, strict=True)
+        return tuple(Ruling(want, got) for want, got in pairs)
 
     @property
     def functions(self) -> tuple[str, ...]:

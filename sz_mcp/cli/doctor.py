@@ -13,8 +13,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from kernels import fields
-from kernels.fields import FieldDataError
+from kernels.fields import Catalogue, FieldDataError
 from results_db.errors import LedgerError
 from results_db.queries import query
 from sz_mcp.errors import StepFailed
@@ -41,7 +40,7 @@ def run(home: Path) -> None:
     Raises:
         StepFailed: something that is needed does not work.
     """
-    findings = [*_software(), *_targets(), *_data(), *_ledger(home)]
+    findings = [*_software(), *_targets(), *_data(Catalogue(home)), *_ledger(home)]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("what", "state", "detail"):
         table.add_column(column, overflow="fold")
@@ -64,7 +63,7 @@ def _software() -> Iterator[Finding]:
 
 
 def _targets() -> Iterator[Finding]:
-    pipeline = Pipeline(warm_children=0)
+    pipeline = Pipeline(Catalogue(), warm_children=0)
     try:
         for target in pipeline.targets():
             detail = f"{target.execution}" if target.available else target.reason
@@ -76,14 +75,14 @@ def _targets() -> Iterator[Finding]:
         pipeline.close()
 
 
-def _data() -> Iterator[Finding]:
+def _data(catalogue: Catalogue) -> Iterator[Finding]:
     try:
-        for name in fields.names():
-            fields.load(name)
+        for name in catalogue.names():
+            catalogue.load(name)
     except FieldDataError as error:
         yield Finding("fields", "missing", f"{error}: reinstall sz-mcp")
     else:
-        yield Finding("fields", "ok", f"{len(fields.names())}, checksums verified")
+        yield Finding("fields", "ok", f"{len(catalogue.names())}, checksums verified")
 
 
 def _ledger(home: Path) -> Iterator[Finding]:

@@ -34,7 +34,7 @@ from toolchains.limits import deadline_s, output_room
 
 from .golden import GoldenStreams, misread
 from .requests import SUITE, Request, Watch
-from .rounds import BUDGET_S
+from .rounds import BUDGET_S, oracle_failure
 from .roundtrip import compress, decompress, run_stage
 
 _SHORT = 64
@@ -200,15 +200,15 @@ def _stage_case(task: StageTask, name: str, inputs: tuple[Arg, ...]) -> Case:
         if isinstance(reply, Failure):
             limit = deadline_s(output_room(sum(a.nbytes for a in answer)))
             return _failed(reply, "run", limit)
-        comparisons = [
-            compare(want, got, 0.0) for want, got in zip(answer, reply.outputs[0], strict=True)
-        ]
+        rulings = task.rulings(inputs, answer, reply.outputs[0])
+        comparisons = [compare(r.wanted, r.got, r.abs_bound) for r in rulings]
         total = _added(comparisons)
-        for want, got, comparison in zip(answer, reply.outputs[0], comparisons, strict=True):
+        for ruling, comparison in zip(rulings, comparisons, strict=True):
             if not comparison.holds:
-                shown = counterexample(name, want, got, comparison)
+                shown = counterexample(name, ruling.wanted, ruling.got, comparison)
                 return Outcome(_violation(comparison), total, shown)
-        return Outcome(None, total)
+        broken = next((r.problem for r in rulings if r.problem), "")
+        return Outcome(oracle_failure(broken) if broken else None, total)
 
     data = next(value for value in inputs if isinstance(value, np.ndarray))
     return Case(name, True, data, 0.0, run)
@@ -278,7 +278,7 @@ def _result(case: Case, outcome: Outcome) -> CaseResult:
         checked=comparison.checked if comparison else 0,
         violations=comparison.violations if comparison else 0,
         max_abs_error=comparison.max_abs_error if comparison else 0.0,
-        abs_bound=case.abs_bound,
+        abs_bound=comparison.abs_bound if comparison else case.abs_bound,
         ratio=outcome.ratio,
         failure=failure,
         shape=case.data.shape,

@@ -11,8 +11,8 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from kernels import fields
 from kernels.bounds import derive
+from kernels.fields import Catalogue
 from kernels.records import (
     Bound,
     Build,
@@ -61,8 +61,9 @@ class UnknownTargetError(ValueError):
 class Pipeline:
     """Evaluates kernels on this machine."""
 
-    def __init__(self, *, warm_children: int = _WARM_CHILDREN) -> None:
+    def __init__(self, catalogue: Catalogue, *, warm_children: int = _WARM_CHILDREN) -> None:
         """Starts children in the background."""
+        self._fields = catalogue
         memory = _child_memory_bytes()
         self._pool = Pool(warm_children, memory)
         self._peaks = Peaks()
@@ -105,7 +106,7 @@ class Pipeline:
     def verify(self, kernel: Kernel, request: Request, watch: Watch) -> Verdict:
         """Check the bound, or equality with the golden answer, on a field or the suite."""
         task = TASKS[kernel.submission.task]
-        field = None if request.field == SUITE else fields.load(request.field)
+        field = None if request.field == SUITE else self._fields.load(request.field)
         if isinstance(task, CodecTask):
             cases = codec_cases(task, request, field, self._golden)
         else:
@@ -120,7 +121,7 @@ class Pipeline:
 
     def run(self, kernel: Kernel, request: Request, watch: Watch) -> RunResult:
         """Measure size and speed on a field. Raises BoundError."""
-        field = fields.load(request.field)
+        field = self._fields.load(request.field)
 
         def work(live: LiveKernel) -> RunResult:
             with self._bench(kernel, live, request, watch) as bench:
@@ -195,7 +196,7 @@ class Pipeline:
     def _bench(
         self, kernel: Kernel, live: LiveKernel, request: Request, watch: Watch
     ) -> Iterator[Bench]:
-        field = fields.load(request.field)
+        field = self._fields.load(request.field)
         bound = derive(field.data, field.info.fill_value, request.mode, request.bound)
         with closing(Content(field, bound.absolute)) as content:
             yield Bench(

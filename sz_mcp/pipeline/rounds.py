@@ -304,16 +304,22 @@ def checked_stage(
     reply = run_stage(session, inputs, answers)
     if isinstance(reply, Failure):
         return reply
-    for answer, outputs in zip(answers, reply.outputs, strict=True):
-        for want, got in zip(answer, outputs, strict=True):
-            point = compare(want, got, 0.0).first
+    for given, answer, outputs in zip(inputs, answers, reply.outputs, strict=True):
+        for ruling in task.rulings(given, answer, outputs):
+            point = compare(ruling.wanted, ruling.got, ruling.abs_bound).first
             if point is not None:
-                text = (
+                return oracle_failure(
                     f"the output differs from the golden answer first at index "
                     f"{list(point.index)}: {point.decoded}, not {point.original}"
                 )
-                return Failure(Status.ERROR, Status.BOUND_OK, FailureKind.BOUND, text)
+            if ruling.problem:
+                return oracle_failure(ruling.problem)
     return _seen_intact(reply, session, "run")
+
+
+def oracle_failure(message: str) -> Failure:
+    """The outputs of a stage have the right form and are not right."""
+    return Failure(Status.ERROR, Status.BOUND_OK, FailureKind.BOUND, message)
 
 
 def _seen_intact(reply: Reply, session: Session, function: str) -> Reply:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from kernels.records import (
 from kernels.tasks.base import CodecTask, StageTask
 from kernels.verify import compare
 from results_db.summary import COPY_PEAK, FRESH_BYTES
-from toolchains.peaks import Bandwidth
+from toolchains.peaks import Bandwidth, Peaks
 
 from .golden import GoldenStreams
 from .rounds import Audit, Bench, Rounds, batch_size, checked_stage, warm_up
@@ -43,13 +43,39 @@ class _Pristine:
     failure: Failure | None = None
 
 
+@dataclass(frozen=True)
+class _Moved:
+    """Bytes that one call can't do without."""
+
+    read: int
+    written: int
+
+    def least_seconds(self, peaks: Peaks) -> float:
+        """For one thread, at the bandwidth measured for so many bytes."""
+        reading = self.read / peaks.at(self.read).read_gbps if self.read else 0.0
+        writing = self.written / peaks.at(self.written).write_gbps if self.written else 0.0
+        return max(reading, writing) / 1e9
+
+
+def _checked_stage(bench: Bench, task: StageTask) -> _Moved | Failure:
+    """What a stage moves, once its output on the field itself was found right."""
+    inputs = task.inputs(bench.field.data, bench.bound.absolute)
+    reply = checked_stage(bench.session, task, [inputs])
+    if isinstance(reply, Failure):
+        return reply
+    read = sum(value.nbytes for value in inputs if isinstance(value, np.ndarray))
+    return _Moved(read, sum(array.nbytes for array in reply.outputs[0]))
+
+
 def time_kernel(bench: Bench, golden: GoldenStreams) -> RunResult:
     """Measure a kernel: first what it makes of the field itself, then how fast."""
     bench.watch.progress(0.0, "size and error on the field itself")
+    nbytes = bench.field.data.nbytes
+    moved: Mapping[str, _Moved] = {"compress": _Moved(nbytes, 0), "decompress": _Moved(0, nbytes)}
     if isinstance(bench.task, StageTask):
-        inputs = bench.task.inputs(bench.field.data, bench.bound.absolute)
-        checked = checked_stage(bench.session, bench.task, [inputs])
+        checked = _checked_stage(bench, bench.task)
         result = _result(bench, checked if isinstance(checked, Failure) else None)
+        moved = {} if isinstance(checked, Failure) else {"run": checked}
     else:
         pristine = _pristine(bench, bench.task, golden)
         result = _codec_result(bench, pristine)
@@ -62,14 +88,15 @@ def time_kernel(bench: Bench, golden: GoldenStreams) -> RunResult:
     rounds = Rounds(bench, bench.request.repeats, _audit(bench, golden))
     with bench.alone(), bench.session.apart():
         failure = rounds.run(batch_size(bench))
-        peaks = bench.peaks.at(bench.field.data.nbytes)
+        peaks = bench.peaks.at(nbytes)
+        limits = {function: one.least_seconds(bench.peaks) for function, one in moved.items()}
     result = replace(
         result,
         samples=rounds.samples,
         null_round_trip_s=max(bench.live.null_round_trip_s.values(), default=None),
         metrics=_metrics(peaks, rounds.stream_bytes),
     )
-    failure = failure or _too_fast(rounds.samples, peaks, bench.request.threads)
+    failure = failure or _too_fast(rounds.samples, limits, bench.request.threads)
     if failure is not None:
         return _stopped(result, failure)
     return replace(result, status=Status.TIMED, stage=None)
@@ -128,20 +155,19 @@ def _violation(comparison: Comparison) -> Failure:
     return Failure(Status.ERROR, Status.BOUND_OK, FailureKind.BOUND, text)
 
 
-def _too_fast(samples: Sequence[Sample], peaks: Bandwidth, threads: int) -> Failure | None:
-    """A result that so many threads of this machine can't have computed."""
-    limits = {
-        "compress": peaks.read_gbps,
-        "decompress": peaks.write_gbps,
-        "run": peaks.read_gbps,
-    }
-    for direction, one_thread in limits.items():
-        speeds = [s.nbytes / s.seconds / 1e9 for s in samples if s.direction == direction]
-        limit = one_thread * threads
-        if speeds and float(np.median(speeds)) > _PEAK_TOLERANCE * limit:
+def _too_fast(
+    samples: Sequence[Sample], limits: Mapping[str, float], threads: int
+) -> Failure | None:
+    """A result that so many threads of this machine can't have computed.
+
+    limits: function → seconds that one thread needs for one call at least.
+    """
+    for direction, least in limits.items():
+        seconds = [s.seconds / s.batch for s in samples if s.direction == direction]
+        if seconds and float(np.median(seconds)) * threads * _PEAK_TOLERANCE < least:
             text = (
-                f"{direction} at {np.median(speeds):.1f} GB/s is above what this machine's memory "
-                f"can do at this size ({limit:.1f} GB/s)"
+                f"{direction} in {np.median(seconds) * 1e3:.3g} ms is faster than this machine's "
+                f"memory can move its data ({least / threads * 1e3:.3g} ms)"
             )
             return Failure(Status.SUSPECT, Status.TIMED, FailureKind.INTEGRITY, text)
     return None

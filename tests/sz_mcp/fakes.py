@@ -12,6 +12,7 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kernels.fields import Catalogue
 from kernels.records import (
     Bound,
     Build,
@@ -229,5 +230,5 @@ def make_app(
         budgets=Budgets(answer_s=answer_s, progress_s=0.01),
         kept_results=2,
     )
-    parts = Parts(pipeline=pipeline, guide=guide, draw=lambda _: PNG)
+    parts = Parts(pipeline=pipeline, catalogue=Catalogue(home), guide=guide, draw=lambda _: PNG)
     return App(settings, "stdio", lambda app: Engine(parts, app.ledger, home))

@@ -24,6 +24,7 @@ KNOWN = Known(
     tasks=("szp", "sz-open"),
     targets=("numba",),
     fields=("uk_theta", "na_temperature"),
+    field_problem=lambda name: None if name in ("uk_theta", "na_temperature") else "no such",
     has_kernel=lambda kernel_id: kernel_id == KERNEL,
     has_run=lambda run_id: run_id == "r_1",
     roots=(),

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from kernels import baselines
+from kernels.fields import Catalogue
 from kernels.records import FailureKind, Kernel, RunResult, Status, Submission, Verdict
 from results_db.summary import summarise
 from sz_mcp.pipeline import SUITE, Pipeline, Request, UnknownTargetError, Watch
@@ -28,7 +29,7 @@ def decompress(stream, shape, dtype):
 
 @pytest.fixture(scope="module")
 def pipeline() -> Iterator[Pipeline]:
-    pipeline = Pipeline(warm_children=2)
+    pipeline = Pipeline(Catalogue(), warm_children=2)
     yield pipeline
     pipeline.close()
 
