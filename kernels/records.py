@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels.error_pattern import ErrorPattern
+
 Array = npt.NDArray[Any]
 """Of one of the data types that the contract names; which one is checked where it matters."""
 
@@ -67,6 +69,8 @@ class FailureKind(StrEnum):
     """It did not finish before its deadline."""
     BUSY = "busy"
     """Other work on the machine disturbed the measurement; nothing is wrong with the kernel."""
+    PEER = "peer"
+    """The kernel that it was to be compared with failed; nothing is known to be wrong with it."""
     CRASH = "crash"
     """Its process ended without replying."""
     MEMORY = "memory"
@@ -164,6 +168,8 @@ class Failure:
     """Tail of what the kernel printed (stdout and stderr)."""
     details: str = ""
     """All that a compiler said, where `message` is the gist of it."""
+    pattern: ErrorPattern | None = None
+    """Of a broken bound, or of a stage's wrong output."""
 
 
 @dataclass(frozen=True)
@@ -269,6 +275,8 @@ class Counterexample:
     start: int
     """Flat index of values[0] in the case's array."""
     point: Point
+    inputs: tuple[str, ...] = ()
+    """Of a stage: its input at the same places, where that has the shape of the output."""
 
 
 @dataclass(frozen=True)
@@ -387,6 +395,34 @@ class Metric:
 
 
 @dataclass(frozen=True)
+class Bandwidth:
+    """What memory can do for arrays of `nbytes`, in GB (1e9 bytes) of array per second."""
+
+    nbytes: int
+    copy_gbps: float
+    read_gbps: float
+    write_gbps: float
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop of a submission as the compiler left it: reported by the child, never evidence."""
+
+    function: str
+    """Of the submission, that it stands in; empty at module level."""
+    file: str
+    line: int
+    source: str
+    """Text of that line."""
+    width: int
+    """Values that one instruction takes; 1 if the loop was not vectorised."""
+    reason: str = ""
+    """Why it was not."""
+    share: float | None = None
+    """Of the profiled time, spent in its function; None if that was not called from Python."""
+
+
+@dataclass(frozen=True)
 class Profile:
     """Where a kernel spends its time."""
 
@@ -400,3 +436,9 @@ class Profile:
     failure: Failure | None = None
     picture: bytes | None = None
     """PNG."""
+    loops: tuple[Loop, ...] = ()
+    """Hottest first, those that were not vectorised before the others."""
+    notes: tuple[str, ...] = ()
+    """What could not be measured here, and why; what disturbed the measurement."""
+    peaks: tuple[Bandwidth, ...] = ()
+    """Bandwidths of this machine by size, to draw the kernel against."""

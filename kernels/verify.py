@@ -289,9 +289,16 @@ def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def counterexample(
-    case: str, original: Array, decoded: Array, comparison: Comparison
+    case: str,
+    original: Array,
+    decoded: Array,
+    comparison: Comparison,
+    given: Array | None = None,
 ) -> Counterexample:
-    """The neighbourhood of the worst element; the whole array if it is short."""
+    """The neighbourhood of the worst element; the whole array if it is short.
+
+    given: what a stage was given; shown at the same places if it has as many values.
+    """
     if comparison.worst is None:
         raise ValueError(f"case {case!r} is an empty array: it has no worst element to show")
     x, y = original.reshape(-1), decoded.reshape(-1)
@@ -306,4 +313,9 @@ def counterexample(
         decoded=tuple(repr(value) for value in y[part].tolist()),
         start=start,
         point=comparison.worst,
+        inputs=(
+            tuple(repr(value) for value in given.reshape(-1)[part].tolist())
+            if given is not None and given.shape == original.shape
+            else ()
+        ),
     )

@@ -13,6 +13,12 @@ class UnknownBaselineError(LookupError):
     """No worked submission has this family, task and style."""
 
 
+def families() -> tuple[str, ...]:
+    """The target families that have worked submissions."""
+    folders = sorted(path for path in _ROOT.iterdir() if path.is_dir())
+    return tuple(path.name for path in folders if any(path.glob("*/*/kernel.py")))
+
+
 def styles(task: str, family: str = "numba") -> tuple[str, ...]:
     """The styles there are for a task, simplest first; empty if there are none."""
     folder = _ROOT / family / task

@@ -13,6 +13,11 @@ Inputs = tuple[Arg, ...]
 Outputs = tuple[Array, ...]
 
 
+def nbytes_of(values: Inputs) -> int:
+    """Bytes of all arrays among them."""
+    return sum(value.nbytes for value in values if isinstance(value, np.ndarray))
+
+
 @dataclass(frozen=True)
 class StreamFormat:
     """A stream with a written specification: the golden encoder and decoder."""
@@ -91,6 +96,8 @@ class StageTask:
     edge_cases: Callable[[], tuple[StageCase, ...]]
     judge: Callable[[Inputs, Outputs, Outputs], tuple[Ruling, ...]] | None = None
     """(inputs, golden outputs, outputs of the same form) → rulings; None asks for equality."""
+    bytes_read: Callable[[Inputs], int] = nbytes_of
+    """Bytes of the inputs that no kernel can do without: what limits its speed."""
 
     def rulings(self, inputs: Inputs, golden: Outputs, outputs: Outputs) -> tuple[Ruling, ...]:
         """What decides whether `outputs`, which have the form of `golden`, are right."""

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from kernels import fields
-from kernels.fields.registry import FieldDataError, read_verified
-from kernels.fields.synthetic import waves
+from kernels.fields import FieldDataError
+from kernels.fields.shipped import read_verified
+from kernels.fields.waves import waves
 
 REAL = [name for name in fields.names() if name != "synthetic-256"]
 

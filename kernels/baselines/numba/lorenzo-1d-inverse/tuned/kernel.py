@@ -1,35 +1,25 @@
-"""lorenzo-1d-inverse in place, eight values at a time.
+"""lorenzo-1d-inverse into a new array, 64 values at a time in vector registers.
 
-The sums within a group of eight do not wait for the running total, which then enters once a group:
-the serial chain is one addition per eight values. int32 stores are the modulo.
+Not in place: the first write to each page of the input makes the system copy that page.
 """
 
+import lanes
+import numpy as np
 from numba import njit
 
 
 @njit
-def _sums(codes):
-    total = 0
-    whole = codes.size // 8 * 8
-    for at in range(0, whole, 8):
-        a, b, c, d = codes[at], codes[at + 1], codes[at + 2], codes[at + 3]
-        e, f, g, h = codes[at + 4], codes[at + 5], codes[at + 6], codes[at + 7]
-        ab, cd, ef, gh = a + b, c + d, e + f, g + h
-        abcd, efgh = ab + cd, ef + gh
-        codes[at] = total + a
-        codes[at + 1] = total + ab
-        codes[at + 2] = total + ab + c
-        codes[at + 3] = total + abcd
-        codes[at + 4] = total + abcd + e
-        codes[at + 5] = total + abcd + ef
-        codes[at + 6] = total + abcd + ef + g
-        total += abcd + efgh
-        codes[at + 7] = total
+def _sums(codes, q):
+    total = np.int32(0)
+    whole = codes.size // lanes.WIDE * lanes.WIDE
+    for at in range(0, whole, lanes.WIDE):
+        total = lanes.put_sums(codes, at, q, total)
     for i in range(whole, codes.size):
-        total += codes[i]
-        codes[i] = total
+        total = np.int32(total + codes[i])
+        q[i] = total
 
 
 def run(codes):
-    _sums(codes)
-    return codes
+    q = np.empty_like(codes)
+    _sums(codes, q)
+    return q

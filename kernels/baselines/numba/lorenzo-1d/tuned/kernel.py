@@ -1,18 +1,22 @@
-"""lorenzo-1d in place: the input is ours to overwrite, so no memory is touched for the first time.
+"""lorenzo-1d into a new array: one loop, which vectorises.
 
-From the last element down, each element is read before it is overwritten, and the loop vectorises.
-int32 stores drop the high half of the 64-bit difference: that is the modulo.
+Not in place: the input is a private copy, but the first write to each of its pages makes the system
+copy that page, while new memory comes from the allocator, which has it already.
 """
 
+import numpy as np
 from numba import njit
 
 
 @njit
-def _differences(q):
-    for i in range(q.size - 1, 0, -1):
-        q[i] -= q[i - 1]
+def _differences(q, codes):
+    if q.size:
+        codes[0] = q[0]
+    for i in range(1, q.size):
+        codes[i] = q[i] - q[i - 1]
 
 
 def run(q):
-    _differences(q)
-    return q
+    codes = np.empty_like(q)
+    _differences(q, codes)
+    return codes

@@ -1,0 +1,289 @@
+"""Steps on the 128 values of a block at once, as LLVM vectors: it maps them to what the CPU has.
+
+Values are signed integers as wide as the data: the bits of a float, or `ordered` bits, which order
+as the floats do: all but the sign flipped if the sign is set. The same step turns them back.
+
+Each function is called from @njit code. An array and an index say where a block starts, and nothing
+checks that it is inside. Arguments with an underscore matter only to the generated code.
+"""
+
+from contextlib import contextmanager
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+BLOCK = 128
+STEP = 32
+"""Lanes of one turn of a loop over byte planes: more would be spilled."""
+
+_BIT, _I8, _I32, _I64, _MASK = (ir.IntType(width) for width in (1, 8, 32, 64, BLOCK))
+
+
+def _splat(builder, scalar, lanes=BLOCK):
+    undefined = ir.Constant(ir.VectorType(scalar.type, lanes), ir.Undefined)
+    first = builder.insert_element(undefined, scalar, _I32(0))
+    zeros = ir.Constant(ir.VectorType(_I32, lanes), None)
+    return builder.shuffle_vector(first, undefined, zeros)
+
+
+def _all(builder, kind, value):
+    """A constant vector."""
+    return _splat(builder, kind.element(value), kind.count)
+
+
+class _Lanes:
+    """Loads and stores of vectors in a NumPy array that a function was given."""
+
+    def __init__(self, context, builder, array_type, array):
+        self._builder = builder
+        self._data = context.make_array(array_type)(context, builder, array).data
+        self.element = context.get_data_type(array_type.dtype)
+        self._align = array_type.dtype.bitwidth // 8
+
+    def pointer(self, index):
+        return self._builder.gep(self._data, [index])
+
+    def load(self, index, kind=None):
+        kind = kind or ir.VectorType(self.element, BLOCK)
+        pointer = self._builder.bitcast(self.pointer(index), kind.as_pointer())
+        return self._builder.load(pointer, align=self._align)
+
+    def store(self, index, value):
+        pointer = self._builder.bitcast(self.pointer(index), value.type.as_pointer())
+        self._builder.store(value, pointer, align=self._align)
+
+
+def _turned(builder, value):
+    """Bits to ordered bits, and back."""
+    width = value.type.element.width
+    sign = builder.ashr(value, _all(builder, value.type, width - 1))
+    low = _all(builder, value.type, (1 << (width - 1)) - 1)
+    return builder.xor(value, builder.and_(sign, low))
+
+
+def _call(builder, name, result, *args):
+    kind = ir.FunctionType(result, [arg.type for arg in args])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
+
+
+@contextmanager
+def _steps(builder, *indices):
+    """A loop over a block; gives the indices moved on to where the turn's lanes start."""
+    with cgutils.for_range(builder, _I64(BLOCK // STEP)) as loop:
+        moved = builder.mul(loop.index, _I64(STEP))
+        yield [builder.add(index, moved) for index in indices]
+
+
+def _by_count(builder, count, largest, emit):
+    """Run the code that `emit` makes for the count at hand, 1 to `largest`."""
+    after = builder.append_basic_block("counted")
+    switch = builder.switch(count, after)
+    for known in range(1, largest + 1):
+        block = builder.append_basic_block(f"count{known}")
+        switch.add_case(_I64(known), block)
+        builder.position_at_end(block)
+        emit(known)
+        builder.branch(after)
+    builder.position_at_end(after)
+
+
+def _reduced(builder, kind, value):
+    element = value.type.element
+    return _call(builder, f"llvm.vector.reduce.{kind}.v{BLOCK}i{element.width}", element, value)
+
+
+@intrinsic
+def extremes(_typing, bits, _index):
+    """Smallest and largest of the ordered bits[index:]."""
+
+    def codegen(context, builder, sig, args):
+        value = _turned(builder, _Lanes(context, builder, sig.args[0], args[0]).load(args[1]))
+        found = [_reduced(builder, kind, value) for kind in ("smin", "smax")]
+        return context.make_tuple(builder, sig.return_type, found)
+
+    return types.UniTuple(bits.dtype, 2)(bits, types.int64), codegen
+
+
+@intrinsic
+def extremes_besides(_typing, bits, _index, _pattern):
+    """The same, over those whose bits are not the pattern."""
+
+    def codegen(context, builder, sig, args):
+        plain = _Lanes(context, builder, sig.args[0], args[0]).load(args[1])
+        value = _turned(builder, plain)
+        beside = builder.icmp_unsigned("==", plain, _splat(builder, args[2]))
+        least = 1 << (value.type.element.width - 1)
+        found = [
+            _reduced(builder, kind, builder.select(beside, _all(builder, value.type, end), value))
+            for kind, end in (("smin", least - 1), ("smax", least))
+        ]
+        return context.make_tuple(builder, sig.return_type, found)
+
+    return types.UniTuple(bits.dtype, 2)(bits, types.int64, bits.dtype), codegen
+
+
+@intrinsic
+def split(_typing, bits, _index, _offset, _shift, _base, _count, out, _at):
+    """The ordered bits[index:] plus offset, shifted right, minus base: byte planes to out[at:]."""
+    kind = bits.dtype
+
+    def codegen(context, builder, sig, args):
+        source = _Lanes(context, builder, sig.args[0], args[0])
+        target = _Lanes(context, builder, sig.args[6], args[6])
+        wide, bytes_ = (ir.VectorType(element, STEP) for element in (source.element, _I8))
+        offset, shift, base = (_splat(builder, arg, STEP) for arg in args[2:5])
+
+        def emit(count):
+            with _steps(builder, args[1], args[7]) as (index, at):
+                value = builder.add(_turned(builder, source.load(index, wide)), offset)
+                value = builder.sub(builder.lshr(value, shift), base)
+                for k in range(count):
+                    byte = builder.lshr(value, _all(builder, wide, 8 * k))
+                    place = builder.add(at, _I64(k * BLOCK))
+                    target.store(place, builder.trunc(byte, bytes_))
+
+        _by_count(builder, args[5], kind.bitwidth // 8 - 1, emit)
+        return context.get_dummy_value()
+
+    return types.void(bits, types.int64, kind, kind, kind, types.int64, out, types.int64), codegen
+
+
+@intrinsic
+def join(_typing, data, _at, _count, _base, _shift, bits, _index):
+    """Values of `count` byte planes of data[at:], plus base, shifted left: bits to bits[index:]."""
+    kind = bits.dtype
+
+    def codegen(context, builder, sig, args):
+        source = _Lanes(context, builder, sig.args[0], args[0])
+        target = _Lanes(context, builder, sig.args[5], args[5])
+        wide, bytes_ = (ir.VectorType(element, STEP) for element in (target.element, _I8))
+        base, shift = (_splat(builder, arg, STEP) for arg in args[3:5])
+        width = target.element.width
+        top = _all(builder, wide, 1 << (width - 1))
+
+        def emit(count):
+            with _steps(builder, args[1], args[6]) as (at, index):
+                value = base
+                for k in range(count):
+                    plane = source.load(builder.add(at, _I64(k * BLOCK)), bytes_)
+                    byte = builder.zext(plane, wide)
+                    byte = builder.shl(byte, _all(builder, wide, 8 * k))
+                    value = builder.add(value, byte)
+                value = builder.shl(value, shift)
+                positive = builder.ashr(value, _all(builder, wide, width - 1))
+                flips = builder.or_(builder.not_(positive), top)
+                target.store(index, builder.xor(value, flips))
+
+        _by_count(builder, args[2], kind.bitwidth // 8 - 1, emit)
+        return context.get_dummy_value()
+
+    sizes = (types.int64, types.int64)
+    return types.void(data, *sizes, kind, kind, bits, types.int64), codegen
+
+
+@intrinsic
+def equal(_typing, bits, _index, _pattern, _count, words, _at):
+    """Mark in words[at : at + 4] which of `count` values are the pattern; returns how many."""
+
+    def codegen(context, builder, sig, args):
+        value = _Lanes(context, builder, sig.args[0], args[0]).load(args[1])
+        marks = builder.icmp_unsigned("==", value, _splat(builder, args[2]))
+        marks = builder.bitcast(marks, _MASK)
+        absent = builder.zext(builder.sub(_I64(BLOCK), args[3]), _MASK)
+        marks = builder.and_(marks, builder.lshr(_MASK((1 << BLOCK) - 1), absent))
+        _Lanes(context, builder, sig.args[4], args[4]).store(args[5], marks)
+        return builder.trunc(builder.ctpop(marks), _I64)
+
+    sizes = (types.int64, bits.dtype, types.int64)
+    return types.int64(bits, *sizes, words, types.int64), codegen
+
+
+@intrinsic
+def blend(_typing, words, _at, _pattern, bits, _index):
+    """Set to the pattern the bits[index:] that are marked in words[at:]."""
+
+    def codegen(context, builder, sig, args):
+        marks = _Lanes(context, builder, sig.args[0], args[0]).load(args[1], _MASK)
+        marks = builder.bitcast(marks, ir.VectorType(_BIT, BLOCK))
+        target = _Lanes(context, builder, sig.args[3], args[3])
+        value = builder.select(marks, _splat(builder, args[2]), target.load(args[4]))
+        target.store(args[4], value)
+        return context.get_dummy_value()
+
+    return types.void(words, types.int64, bits.dtype, bits, types.int64), codegen
+
+
+@intrinsic
+def replace(_typing, bits, _index, _old, _new, held):
+    """Copy bits[index:] to held, with `new` in place of `old`."""
+
+    def codegen(context, builder, sig, args):
+        value = _Lanes(context, builder, sig.args[0], args[0]).load(args[1])
+        old, new = (_splat(builder, arg) for arg in args[2:4])
+        value = builder.select(builder.icmp_unsigned("==", value, old), new, value)
+        _Lanes(context, builder, sig.args[4], args[4]).store(_I64(0), value)
+        return context.get_dummy_value()
+
+    return types.void(bits, types.int64, bits.dtype, bits.dtype, held), codegen
+
+
+@intrinsic
+def fill(_typing, _pattern, bits, _index):
+    """Set all of bits[index:] to the pattern."""
+
+    def codegen(context, builder, sig, args):
+        target = _Lanes(context, builder, sig.args[1], args[1])
+        target.store(args[2], _splat(builder, args[0]))
+        return context.get_dummy_value()
+
+    return types.void(bits.dtype, bits, types.int64), codegen
+
+
+@intrinsic
+def copy(_typing, source, _from, target, _to, _bytes):
+    """Copy so many bytes from source[from:] to target[to:]."""
+
+    def codegen(context, builder, sig, args):
+        start, to = (
+            _Lanes(context, builder, sig.args[k], args[k]).pointer(args[k + 1]) for k in (0, 2)
+        )
+        start, to = (builder.bitcast(pointer, _I8.as_pointer()) for pointer in (start, to))
+        cgutils.raw_memcpy(builder, to, start, args[4], 1)
+        return context.get_dummy_value()
+
+    return types.void(source, types.int64, target, types.int64, types.int64), codegen
+
+
+@intrinsic
+def real(_typing, bits):
+    """The float that has these bits."""
+    kind = types.float32 if bits == types.int32 else types.float64
+
+    def codegen(context, builder, _sig, args):
+        return builder.bitcast(args[0], context.get_value_type(kind))
+
+    return kind(bits), codegen
+
+
+@intrinsic
+def pattern(_typing, value):
+    """The bits of a float."""
+    kind = types.int32 if value == types.float32 else types.int64
+
+    def codegen(context, builder, _sig, args):
+        return builder.bitcast(args[0], context.get_value_type(kind))
+
+    return kind(value), codegen
+
+
+@intrinsic
+def byte_length(_typing, _value):
+    """Bytes that an integer needs; none for 0."""
+
+    def codegen(_context, builder, _sig, args):
+        bits = builder.sub(_I64(64), builder.ctlz(args[0], _BIT(0)))
+        return builder.lshr(builder.add(bits, _I64(7)), _I64(3))
+
+    return types.int64(types.uint64), codegen

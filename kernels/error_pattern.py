@@ -1,0 +1,66 @@
+"""The record of where an array is wrong and what its errors look like; `patterns` fills it in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ErrorPattern:
+    """Where violations lie and what they look like; of a large array, of its part around the first.
+
+    Shares are of the violations, 0 to 1.
+    """
+
+    task: str
+    output: int
+    """Which output of a stage; 0 for a codec."""
+    shape: tuple[int, ...]
+    checked: int
+    violations: int
+    first: int
+    """Flat index."""
+    last: int
+    abs_bound: float
+    period: int = 0
+    """All violations are at one place of every block of so many values; 0 if there is none."""
+    phase: int = 0
+    """That place."""
+    tail: int = 0
+    """All violations are in the last, shorter block of so many values; 0 if not."""
+    onward: bool = False
+    """From the first violation on, nearly everything is wrong."""
+    edges: tuple[int, ...] = ()
+    """Axes at whose index 0 the violations are: together they hold all of them."""
+    special: float = 0.0
+    """Share that is itself not finite."""
+    beside_special: float = 0.0
+    """Share that is finite and next to a value that is not, or in the same block of 32."""
+    fill: float = 0.0
+    """Share at values that are far larger than the rest, as fill values are."""
+    beside_fill: float = 0.0
+    """Share next to such a value, or in the same block of 32."""
+    times_bound: float = 0.0
+    """Largest finite error over the bound; 0 without a bound."""
+    excess_ulps: float = 0.0
+    """By how much the largest error exceeds the bound, in units of the original's last place."""
+    accumulates: bool = False
+    """From neighbour to neighbour the error changes by no more than a step, but it adds up."""
+    above_all: bool = False
+    """Every violation is larger in magnitude than every value that is right."""
+    negative_only: bool = False
+    """Every violation is at a negative value, and most negative values are wrong."""
+    direction: str = ""
+    """down, up or "toward zero" if that is how all wrong values differ."""
+    wrapped_bits: int = 0
+    """Errors are one step times 2 to this power: an integer of so many bits wrapped around."""
+    factor: float = 0.0
+    """What came back is the original times this; 0 if not."""
+    resembles: str = ""
+    """What the result equals, in words, instead of what was wanted."""
+    low_bits: int = 0
+    """The lowest 8, 16 or 24 bits are right everywhere; 0 if not."""
+    extra_bits: bool = False
+    """Every bit that is wanted is set, and others too."""
+    lost_counts: bool = False
+    """Nothing is larger than wanted, and the total is smaller."""
