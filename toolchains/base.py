@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from kernels.records import Arg, Array, Build, Execution, Failure, Metric, Submission
+from kernels.records import Arg, Array, Build, Execution, Failure, Loop, Metric, Submission
 
 Fill = Callable[[Sequence[Array]], None]
 """Writes the content of a request's input arrays."""
@@ -29,6 +29,20 @@ class Phase:
     seconds: float
     compiled: bool
     """Whether it ran as machine code (a numba dispatcher) rather than as Python."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What one request took of the machine, as the operating system counts it."""
+
+    threads: int
+    """Threads that used the processor."""
+    peak_bytes: int
+    """Resident memory above what the child had before the request, at its peak."""
+    counters: Mapping[str, float]
+    """Events by name, over all threads: page_faults, instructions, ..."""
+    missing: str = ""
+    """Why some can't be counted here, and the remedy; empty if all are."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +69,29 @@ class Reply:
     cpu_seconds: float
     """CPU time of all threads of the child: more than `seconds` if several ran."""
     phases: tuple[Phase, ...] = ()
+    usage: Usage | None = None
+    """Of a profiled request."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a function of the task, outside any measurement."""
+
+    function: str
+    arguments: tuple[Arg, ...]
+    output_bytes: int
+    """That it is expected to return, at most."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a compiler made of a submission, as the child that compiled it tells: not evidence."""
+
+    loops: tuple[Loop, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    """Function → what a call took from memory that was given back before; by the server's look."""
+    notes: tuple[str, ...] = ()
 
 
 class Session(Protocol):
@@ -75,6 +112,7 @@ class Session(Protocol):
         capacity: bytes that each item's outputs may take together.
         fill: writes the content of the inputs where the child will find it, given all their arrays
         in order; the arrays in `items` are then only patterns of shape and dtype.
+        profiled: split the time over the submission's functions, and count what the call takes.
         A session whose call failed with anything but an exception or a contract mistake is dead.
         """
         ...
@@ -156,9 +194,15 @@ class TargetInfo:
     limits: tuple[Metric, ...] = ()
     peaks: tuple[Metric, ...] = ()
     """Measured on this machine."""
+    hardware: tuple[Metric, ...] = ()
+    """Cores, widths and sizes of what it runs on."""
+    notes: tuple[str, ...] = ()
+    """What of the hardware is no number, or not known, and why."""
     contract: str = ""
     example: Mapping[str, str] = field(default_factory=dict)
     """A complete submission: file name → text."""
+    example_task: str = ""
+    """The task it is for."""
     advice: tuple[str, ...] = ()
 
 
@@ -181,6 +225,16 @@ class Toolchain(Protocol):
         self, submission: Submission, threads: int, cancellation: Cancellation
     ) -> Session | Failure:
         """Start the kernel's children, which may use `threads` threads, and import it in each."""
+        ...
+
+    def explain(
+        self,
+        submission: Submission,
+        calls: Sequence[Call],
+        threads: int,
+        cancellation: Cancellation,
+    ) -> Explanation:
+        """What the compiler makes of a submission that works, for these calls."""
         ...
 
     def close(self) -> None:

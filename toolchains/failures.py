@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass, replace
 
 from kernels.records import Diagnostic, Failure, FailureKind, Status, Submission
 from toolchains.child import wire
+from toolchains.gist import gist
 
 _KINDS: dict[wire.FaultKind, tuple[Status, FailureKind]] = {
     wire.FaultKind.SYNTAX: (Status.ERROR, FailureKind.SYNTAX),
@@ -30,14 +32,17 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 """As Python counts lines; str.splitlines ends some more."""
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+_LIBRARY = re.compile(r" \((?:/[\w.-]+)+\.(?:py|so)\)")
+"""Where a module of the child lies: Python adds it to a failed import."""
 _PLACE = re.compile(r'File "(?:[^"]*/)?src/([^"/]+)", line (\d+)')
 """How numba names a line; the submission lies in a folder `src` (toolchains/child/runner.py)."""
-_BOILERPLATE = re.compile(r"Failed in \w+ mode pipeline")
-_CONTEXT = re.compile(r'\s*(File "|During: |There are \d+ candidate|This error m|Enable logging)')
-"""Where numba goes on from what is wrong to where it was, and to what else it tried."""
-_ARGUMENT = re.compile(r"^- (argument \d+: .*)", re.MULTILINE)
-_REJECTED = re.compile(r"raised a specific error:\n((?:.*\n?){1,3})")
+_RAISED_FROM = re.compile(r"Raised from (\S+) \((\d+)\)")
+"""How numba names the line of what its front end does not take."""
+_UNIFIED = re.compile(r"Cannot unify .* for '([^\W\d]\w*)(?:\.\d+)*'")
+_PASSED = re.compile(r"^- argument \d+: Cannot determine", re.MULTILINE | re.IGNORECASE)
 _UNDEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
+_COMPILED = re.compile(r"jit|vectorize|stencil")
+_DEFINE = re.compile(r"\s*def \w")
 _CALLEE = re.compile(r"CPUDispatcher\(<function (\w+)")
 _NOT_CALLED = re.compile(r"defines no function")
 _LONGEST = 2000
@@ -50,6 +55,8 @@ class _Place:
     line: int
     column: int = 0
     """From 1; 0 if not known."""
+    said: str = "called from here"
+    """What a note at this place says."""
 
 
 def raised_failure(
@@ -60,8 +67,11 @@ def raised_failure(
     full = _ANSI.sub("", fault.message).strip()
     text = _plain(full, submission)
     name = "" if kind is FailureKind.CONTRACT else fault.type_name
+    places = _places(fault, text, full, submission)
     if kind is FailureKind.COMPILE:
-        message = _shortened(_titled(name, _headline(text)), _LONGEST_COMPILE)
+        essence = gist(text)
+        message = _shortened(_titled(name, essence.text), _LONGEST_COMPILE)
+        places = _pointed(places, essence.needles, submission)
     else:
         message = _shortened(_titled(name, text))
     return Failure(
@@ -69,7 +79,7 @@ def raised_failure(
         stage=_reached(fault, stage),
         kind=kind,
         message=message,
-        diagnostics=_diagnostics(message, _places(fault, text, full, submission), submission),
+        diagnostics=_diagnostics(message, places, submission),
         output=printed,
         details=full if kind is FailureKind.COMPILE and full not in message else "",
     )
@@ -80,7 +90,7 @@ def gone_failure(reason: str, detail: str, stage: Status, printed: str) -> Failu
     kind = _GONE[reason]
     texts = {
         FailureKind.TIMEOUT: "it did not finish before its deadline and was killed",
-        FailureKind.CRASH: f"the kernel's process ended before it replied: {detail}",
+        FailureKind.CRASH: f"the kernel's process ended: {detail}",
         FailureKind.CANCELLED: "the call was cancelled; the kernel's processes were killed",
         FailureKind.INTEGRITY: f"the kernel's process sent {detail}",
     }
@@ -93,12 +103,30 @@ def placed(failure: Failure, submission: Submission) -> Failure:
     places = tuple(_Place(f, int(n)) for f, n in found if f in submission.files)
     if not places or failure.kind is FailureKind.CANCELLED:
         return failure
-    diagnostics = _diagnostics(failure.message, places[:4], submission)
-    return replace(failure, diagnostics=diagnostics)
+    message = failure.message
+    if failure.kind is FailureKind.TIMEOUT and _in_python_loop(places[0], submission):
+        message += ", in a loop of plain Python"
+    diagnostics = _diagnostics(message, places[:4], submission)
+    return replace(failure, message=message, diagnostics=diagnostics)
+
+
+def _in_python_loop(place: _Place, submission: Submission) -> bool:
+    """Whether a line is in a loop of a function that is not compiled."""
+    tree = ast.parse(submission.files[place.file])
+    around = [n for n in ast.walk(tree) if _spans(n, place.line)]
+    decorators = (ast.unparse(d) for n in around for d in getattr(n, "decorator_list", ()))
+    compiled = any(_COMPILED.search(d) for d in decorators)
+    return not compiled and any(isinstance(n, ast.For | ast.While) for n in around)
+
+
+def _spans(node: ast.AST, line: int) -> bool:
+    return getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", 0) or 0)
 
 
 def lying_failure(detail: str, stage: Status) -> Failure:
-    """A reply that the child program can't have made by itself."""
+    """A reply that the child program can't have made by itself, or that nobody is left to give."""
+    if "No such process" in detail:
+        return gone_failure("exit", "it died after its reply, before it was read", stage, "")
     message = f"the reply of the kernel's process is inconsistent: {detail}"
     return Failure(Status.ERROR, stage, FailureKind.INTEGRITY, message)
 
@@ -117,24 +145,7 @@ def _titled(name: str, text: str) -> str:
 def _plain(text: str, submission: Submission) -> str:
     """Without addresses, and with the submission's files by their names alone."""
     names = "|".join(re.escape(name) for name in submission.files)
-    return re.sub(rf"[\w./-]*\bsrc/({names})\b", r"\1", _ADDRESS.sub("", text))
-
-
-def _headline(text: str) -> str:
-    """What numba says is wrong, and for which types; not where, nor every candidate it tried."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        if lines and _CONTEXT.match(line):
-            break
-        if line.strip() and not _BOILERPLATE.search(line):
-            lines.append(line.strip())
-    rejected = [
-        line.strip()
-        for reason in _REJECTED.findall(text)
-        for line in reason.splitlines()[:2]
-        if line.strip() and not _BOILERPLATE.search(line)
-    ]
-    return "\n".join(dict.fromkeys((*lines, *_ARGUMENT.findall(text), *rejected[:2])))
+    return re.sub(rf"[\w./-]*\bsrc/({names})\b", r"\1", _LIBRARY.sub("", _ADDRESS.sub("", text)))
 
 
 def _places(fault: wire.Fault, text: str, full: str, submission: Submission) -> tuple[_Place, ...]:
@@ -145,7 +156,13 @@ def _places(fault: wire.Fault, text: str, full: str, submission: Submission) -> 
     # Numba prints the cause first and then who called it, each place up to twice.
     found = [m for m in _PLACE.finditer(full) if m[1] in submission.files]
     own = [_Place(m[1], int(m[2])) for m in found]
-    undefined = _UNDEFINED.search(text)
+    own += [_Place(file, int(n)) for file, n in _RAISED_FROM.findall(text)]
+    if _PASSED.search(text):
+        # What is wrong is the call: numba points at the function that was called.
+        return tuple(traced)
+    unified, undefined = _UNIFIED.search(text), _UNDEFINED.search(text)
+    if unified and own:
+        return (*_set_at(unified[1], own[0], submission), *own, *traced)
     if undefined is None:
         return (*own, *traced)
     before = full[: found[0].start()] if found else full
@@ -168,6 +185,33 @@ def _used(name: str, function: str, submission: Submission) -> list[_Place]:
     return []
 
 
+def _set_at(name: str, where: _Place, submission: Submission) -> list[_Place]:
+    """Where a variable is set in the function around `where`, the last place first."""
+    lines = _LINE_END.split(submission.files.get(where.file, ""))
+    begin = max((n for n in range(where.line) if _DEFINE.match(lines[n : n + 1][0])), default=0)
+    end = next((n for n in range(where.line, len(lines)) if _DEFINE.match(lines[n])), len(lines))
+    sets = re.compile(rf"\s*(?:.*, *)?{name}(?:, *\w+)*\s*(?:[-+*/%&|^]|<<|>>|//)?=(?!=)")
+    found = [n + 1 for n in range(begin, end) if sets.match(lines[n])]
+    said = f"`{name}` is set here too"
+    return [_Place(where.file, n, said=said) for n in reversed(found)]
+
+
+def _pointed(
+    places: tuple[_Place, ...], needles: tuple[str, ...], submission: Submission
+) -> tuple[_Place, ...]:
+    """The first place with its column, if what the message is about stands there once."""
+    if not places or places[0].column:
+        return places
+    first = places[0]
+    lines = _LINE_END.split(submission.files.get(first.file, ""))
+    line = lines[first.line - 1] if 1 <= first.line <= len(lines) else ""
+    for needle in needles:
+        found = [m.start() for m in re.finditer(needle, line.partition("#")[0])]
+        if len(found) == 1:
+            return (replace(first, column=found[0] + 1), *places[1:])
+    return places
+
+
 def _diagnostics(
     message: str, places: tuple[_Place, ...], submission: Submission
 ) -> tuple[Diagnostic, ...]:
@@ -175,7 +219,7 @@ def _diagnostics(
         return (Diagnostic("error", message),)
     distinct = {(place.file, place.line): place for place in reversed(places)}
     first, *callers = reversed(distinct.values())
-    notes = (_at(place, "called from here", "note", submission) for place in callers[:3])
+    notes = (_at(place, place.said, "note", submission) for place in callers[:3])
     return (_at(first, message, "error", submission), *notes)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from kernels import baselines
 from kernels.records import (
     Arg,
     Array,
+    Bandwidth,
     Build,
     Diagnostic,
     Execution,
@@ -23,39 +24,44 @@ from kernels.records import (
 )
 from kernels.tasks import TASKS
 from kernels.tasks.base import StageTask, Task
-from toolchains.base import Cancellation, Reply, Session, TargetInfo
+from toolchains import vectorisation
+from toolchains.base import Call, Cancellation, Explanation, Reply, Session, TargetInfo, Usage
+from toolchains.children.cores import all_cores
 from toolchains.children.pool import Pool
-from toolchains.children.session import open_session
-from toolchains.limits import limits
-from toolchains.peaks import Peaks
+from toolchains.children.session import ChildSession, Purpose, open_session
+from toolchains.cpu import this_cpu
+from toolchains.limits import deadline_s, limits, output_room
+from toolchains.peaks import Peaks, PeaksBusy
 
 TARGET = "numba"
 _WARM_UP_DEADLINE_S = 10.0
 _WARM_UP_BOUND = 1e-3
-_PEAK_SIZES = (64 << 10, 4 << 20, 64 << 20)
+_LONG_CALL_S = 20.0
+"""A call of so long is not made again to see what memory it takes."""
+_COMPILING_S = 30.0
+"""More than a request's deadline, for compiling inside it."""
+_EXAMPLE_TASK = "lorenzo-1d"
 
 _CONTRACT = " ".join(
     (
-        "kernel.py is imported in a fresh child process that has numpy, numba, the standard",
-        "library and `szstream` (builds and checks the stream header); no network, no other files.",
-        "Codec tasks define compress(data, abs_bound) -> 1-D uint8 array and",
-        "decompress(stream, shape, dtype) -> array; stage tasks define run(*inputs). `data` is",
-        "C-contiguous and a private copy; abs_bound is a float >= 0, and 0 asks for lossless.",
-        "compress and decompress run in two processes that share nothing but the stream.",
-        "Raise NotImplementedError for what you do not support. Every element is checked exactly;",
-        "NaN and Inf must come back as they were.",
+        "kernel.py is imported in a fresh child with numpy, numba, the standard library and",
+        "`szstream` (stream headers); no network, no files. Codecs define compress(data,",
+        "abs_bound) -> 1-D uint8 array and decompress(stream, shape, dtype) -> array, which run",
+        "in two processes that share only the stream; stages define run(*inputs). data is",
+        "C-contiguous and yours to overwrite; abs_bound >= 0, and 0 asks for lossless. Refuse",
+        "what you do not support with NotImplementedError. Every element is checked exactly; NaN",
+        "and Inf must come back.",
     )
 )
 
 _ADVICE = (
-    "Quantise first, then predict on the integers: predicting from originals adds up errors.",
-    "Check |x - x'| <= bound after rounding to the data type, and store what fails as it is.",
-    "Use @njit without fastmath: fused multiply-add in the check lets violations through.",
-    "Guard NaN and Inf before any integer arithmetic.",
-    "Loop over blocks of 32 values with fixed trip counts, without branches per element: LLVM then "
-    "vectorises.",
-    "Allocate the worst-case output once and return a slice: fresh large arrays cost page faults.",
-    "A run has one thread unless it asks for more; parallel=True costs 0.4 s more to compile.",
+    "Quantise first and predict on the integers: predicting from originals adds up errors.",
+    "Check |x - x'| <= bound after rounding to the data type; store what fails as it is.",
+    "No fastmath: fused multiply-add in the check lets violations through.",
+    "Guard NaN and Inf before integer arithmetic.",
+    "Loop over blocks of 32 values, fixed trip counts, no branches: LLVM then vectorises.",
+    "Allocate the output once, return a slice: fresh large arrays cost page faults.",
+    "A run has one thread unless it asks for more.",
 )
 
 
@@ -68,29 +74,29 @@ class NumbaToolchain:
 
     def targets(self) -> tuple[TargetInfo, ...]:
         """See `Toolchain.targets`."""
-        return (self._info(peaks=()),)
+        return (self._info(()),)
 
     def describe(self, target: str) -> TargetInfo:
         """See `Toolchain.describe`."""
         if target != TARGET:
             raise KeyError(target)
-        peaks = []
-        for size in _PEAK_SIZES:
-            b = self._peaks.at(size)
-            for name, value in (
-                ("copy", b.copy_gbps),
-                ("read", b.read_gbps),
-                ("write", b.write_gbps),
-            ):
-                peaks.append(Metric(f"{name}_at_{size >> 10}_KiB", value, "GB/s", "measured"))
-        return self._info(tuple(peaks))
+        cores = len(all_cores())
+        try:
+            peaks = _curve_metrics(self._peaks.curve(), "")
+            if cores > 1:
+                peaks += _curve_metrics(self._peaks.curve(cores), f"_by_{cores}_threads")
+        except PeaksBusy as busy:
+            return self._info((), notes=(f"peaks: {busy}",))
+        return self._info(peaks)
 
     def build(self, submission: Submission, cancellation: Cancellation) -> Build:
         """See `Toolchain.build`: parse, import, then one small call so that numba compiles."""
         start = time.perf_counter()
         task = TASKS[submission.task]
         # Compile, not score: one child runs all functions of the submission.
-        session = open_session(self._pool, submission, task.functions, cancellation, together=True)
+        session = open_session(
+            self._pool, submission, task.functions, cancellation, purpose=Purpose.BUILD
+        )
         if isinstance(session, Failure):
             return _failed(_earlier(session), start)
         cancellation.attach(session.kill)
@@ -117,27 +123,92 @@ class NumbaToolchain:
         functions = TASKS[submission.task].functions
         return open_session(self._pool, submission, functions, cancellation, threads=threads)
 
+    def explain(
+        self,
+        submission: Submission,
+        calls: Sequence[Call],
+        threads: int,
+        cancellation: Cancellation,
+    ) -> Explanation:
+        """See `Toolchain.explain`: compile again, in a child whose compiler tells what it does."""
+        session = open_session(
+            self._pool,
+            submission,
+            [call.function for call in calls],
+            cancellation,
+            purpose=Purpose.EXPLAIN,
+            threads=threads,
+        )
+        if isinstance(session, Failure):
+            return Explanation(notes=(f"the compiler was not asked: {session.message}",))
+        cancellation.attach(session.kill)
+        try:
+            return _explained(session, submission, calls)
+        finally:
+            cancellation.detach(session.kill)
+            session.close()
+
     def close(self) -> None:
         """See `Toolchain.close`."""
         self._pool.close()
 
-    def _info(self, peaks: tuple[Metric, ...]) -> TargetInfo:
+    def _info(self, peaks: tuple[Metric, ...], notes: tuple[str, ...] = ()) -> TargetInfo:
         return TargetInfo(
             target=TARGET,
             execution=Execution.HARDWARE,
             available=True,
             limits=(
-                Metric("cores", float(len(os.sched_getaffinity(0))), "", "measured"),
                 Metric("address_space", self._memory_bytes / 1e9, "GB per process", "measured"),
                 Metric("first_call_deadline", _WARM_UP_DEADLINE_S, "s", "derived"),
                 *limits(),
                 Metric("scratch_folder", 64.0, "MiB", "derived"),
             ),
             peaks=peaks,
+            hardware=this_cpu().metrics(),
+            notes=(*this_cpu().notes(), *notes),
             contract=_CONTRACT,
-            example=dict(baselines.read("szp", "naive").files),
+            example=dict(baselines.read(_EXAMPLE_TASK, "naive").files),
+            example_task=_EXAMPLE_TASK,
             advice=_ADVICE,
         )
+
+
+def _curve_metrics(curve: Sequence[Bandwidth], suffix: str) -> tuple[Metric, ...]:
+    return tuple(
+        Metric(f"{name}_at_{b.nbytes >> 10}_KiB{suffix}", value, "GB/s", "measured")
+        for b in curve
+        for name, value in (("copy", b.copy_gbps), ("read", b.read_gbps), ("write", b.write_gbps))
+    )
+
+
+def _explained(session: ChildSession, submission: Submission, calls: Sequence[Call]) -> Explanation:
+    """Each function twice: the first call compiles, the second shows what memory a call takes."""
+    usage: dict[str, Usage] = {}
+    notes: list[str] = []
+    for call in calls:
+        for profiled in (False, True):
+            reply = session.call(
+                call.function,
+                (call.arguments,),
+                capacity=(output_room(call.output_bytes),),
+                deadline_s=_COMPILING_S + deadline_s(call.output_bytes),
+                profiled=profiled,
+            )
+            if isinstance(reply, Failure):
+                notes.append(f"the compiler was not asked about {call.function}: {reply.message}")
+                break
+            if reply.usage is not None:
+                usage[call.function] = reply.usage
+            elif reply.seconds > _LONG_CALL_S:
+                notes.append(f"memory of {call.function} was not measured: the call is too long")
+                break
+    printed = session.output()
+    return Explanation(
+        loops=vectorisation.loops(submission, printed),
+        metrics=vectorisation.code_metrics(submission, printed),
+        usage=usage,
+        notes=tuple(notes),
+    )
 
 
 def _warm_up(session: Session, task: Task) -> tuple[Failure | None, float]:

@@ -62,7 +62,7 @@ def test_a_typing_error_is_told_where_it_arises_and_its_callers_are_notes(
         ("note", "kernel.py", 14),
         ("note", "kernel.py", 17),
     ]
-    assert pointed(failure.diagnostics[0]) == "return x.no_such_method()"
+    assert pointed(failure.diagnostics[0]) == "no_such_method()"
 
 
 def test_a_typing_error_in_another_file_is_told_there(open_kernel: Open, field: Array) -> None:
@@ -110,15 +110,14 @@ def test_a_file_of_numba_itself_is_no_place_of_the_submission(
     failure = failing(open_kernel, {"kernel.py": source, "arrayobj.py": "\n" * 3000}, field)
 
     assert places(failure)[0] == ("error", "kernel.py", 5)
-    assert "reshape(array(float32, 3d, C), Literal[str](a))" in failure.message
-    assert "Invalid use of BoundFunction(array.reshape" in failure.message
+    assert failure.message == "TypingError: no version of reshape(3-D float32 array, 'a')"
 
 
 def test_a_compile_error_is_told_in_short_and_kept_in_full(open_kernel: Open, field: Array) -> None:
     failure = failing(open_kernel, NESTED, field)
 
     assert failure.message == (
-        "TypingError: Unknown attribute 'no_such_method' of type array(float32, 3d, C)"
+        "TypingError: Unknown attribute 'no_such_method' of type 3-D float32 array"
     )
     assert failure.diagnostics[0].message == failure.message
     assert "During: typing of get attribute" in failure.details
@@ -132,10 +131,7 @@ def test_the_candidates_numba_tried_are_left_to_the_details(
 
     failure = failing(open_kernel, source, field)
 
-    assert failure.message == (
-        "TypingError: No implementation of function Function(<built-in function add>) found for "
-        "signature:\n>>> add(array(float32, 3d, C), Literal[str](a))"
-    )
+    assert failure.message == ("TypingError: no `a + b` for a: 3-D float32 array, b: 'a'")
     assert "candidate implementations" in failure.details
 
 

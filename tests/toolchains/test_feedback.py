@@ -1,196 +1,172 @@
-"""Every rule, set off by what it is about: a kernel in a child, or a message as it was recorded."""
+"""What guidance is made of: every rule has its trigger, a right kernel gets none, levels differ.
+
+Rules about compiling and about results have their triggers in files of their own. Here are those
+that end a child, and what is recorded because it takes minutes, or luck, to bring about.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from kernels.records import (
-    Array,
     Comparison,
     Failure,
     FailureKind,
-    Field,
-    FieldInfo,
     Status,
+    Verdict,
 )
-from kernels.tasks import TASKS
-from kernels.tasks.base import StageTask, Task
-from sz_mcp.pipeline import Request, Watch
-from sz_mcp.pipeline.checks import Case, codec_cases, judge, stage_cases
-from sz_mcp.pipeline.golden import GoldenStreams
+from sz_mcp.answers import Asked, View, verify_reply
 from sz_mcp.pipeline.rounds import fresh_violation
+from sz_mcp.settings import FeedbackLevel
+from tests.toolchains import test_feedback_compile, test_feedback_results
 from tests.toolchains.conftest import HONEST, Open
-from toolchains.children.session import ChildSession
-from toolchains.feedback import bound_rules, guidance_for, numba_rules
+from tests.toolchains.crowd import CUBE
+from toolchains.feedback import RESULTS, TABLES, guidance_for
+from toolchains.feedback.rules import Rule
 
-BROKEN_NUMBA = """\
-import numba
-import numpy as np
-TABLE = {"a": []}
-
-@numba.njit
-def work(x):
-    BODY
-
-def compress(data, abs_bound):
-    return work(data)
-"""
 COMPRESS = "def compress(data, abs_bound):\n    "
+JIT = "from numba import njit\nimport numpy as np\n\n@njit\ndef work(x):\n"
+CALLED = "\ndef compress(data, abs_bound):\n    return work(data)\n"
 
-
-@dataclass(frozen=True)
-class Kit:
-    """Makes failures."""
-
-    open_kernel: Open
-
-    def call(self, source: str, deadline_s: float = 20.0) -> Failure:
-        """What one call of `compress` fails with; or loading."""
-        session = self.open_kernel(source, "compress")
-        if isinstance(session, Failure):
-            return session
-        data = np.linspace(0, 1, 60, dtype=np.float32).reshape(3, 4, 5)
-        reply = session.call("compress", ((data, 0.1),), capacity=(500,), deadline_s=deadline_s)
-        assert isinstance(reply, Failure)
-        return reply
-
-    def verify(self, source: str, data: Array | None = None, task: str = "sz-open") -> Failure:
-        """What verify_bounds on one array fails with."""
-        array = np.linspace(0, 8, 60, dtype=np.float32).reshape(3, 20) if data is None else data
-        info = FieldInfo("line", array.shape, array.dtype.name, "", "", "0" * 64)
-        request, chosen = Request("line", "abs", 0.125), TASKS[task]
-        session = self.open_kernel(source, *chosen.functions)
-        assert isinstance(session, ChildSession), session
-        cases = _cases(chosen, request, Field(info, array))
-        failure = judge(session, cases, request, Watch()).failure
-        assert failure is not None
-        return failure
-
-
-def _cases(task: Task, request: Request, field: Field) -> list[Case]:
-    if isinstance(task, StageTask):
-        return stage_cases(task, request, field)
-    return codec_cases(task, request, field, GoldenStreams())
-
-
-Trigger = Callable[[Kit], Failure]
-
-
-def jitted(body: str) -> Trigger:
-    return lambda kit: kit.call(BROKEN_NUMBA.replace("BODY", body))
-
-
-def raising(statement: str) -> Trigger:
-    return lambda kit: kit.call(f"import numpy as np\n{COMPRESS}{statement}\n")
-
-
-def decoding(expression: str) -> Trigger:
-    return lambda kit: kit.verify(HONEST.replace("stream.view(dtype).reshape(shape)", expression))
-
-
-def packing(expression: str, data: Array | None = None) -> Trigger:
-    return lambda kit: kit.verify(
-        HONEST.replace("data.tobytes()", f"({expression}).tobytes()"), data
-    )
-
-
-def recorded(
-    kind: FailureKind, message: str, status: Status = Status.ERROR, stage: Status = Status.TIMED
-) -> Trigger:
-    """Of what takes seconds, or luck, to bring about."""
-    return lambda _: Failure(status, stage, kind, message)
-
-
-def fresh(kit: Kit) -> Failure:
-    return fresh_violation(Comparison(1000, 7, 0.5, 0.1, None, None, 0, 1.0, 9.0))
-
-
-def other_stage(kit: Kit) -> Failure:
-    return kit.verify("def run(q):\n    return q + 1\n", task="lorenzo-1d")
-
-
-HOLES = np.where(np.arange(60) % 7, np.float32(1), np.float32(np.nan))
-SPREAD = np.geomspace(1, 1e12, 60, dtype=np.float32)
-
-TRIGGERS: dict[str, Trigger] = {
-    # Bounds and formats.
-    "bound:fresh-content": fresh,
-    "bound:stage-differs": other_stage,
-    "bound:non-finite-lost": packing("np.nan_to_num(data)", HOLES),
-    "bound:non-finite-made": packing("data / np.float32(0)"),
-    "bound:overflow": packing("(data * 8).astype(np.int32).astype(np.float32) / 8", SPREAD),
-    "bound:beyond-rounding": packing("data + np.float32(0.2)"),
-    "bound:rounding": packing("data + np.float32(0.1251)"),
-    "bound:golden-refuses": lambda kit: kit.verify(HONEST, task="szp"),
-    "bound:golden-misread": recorded(
-        FailureKind.FORMAT,
-        "line: decompress of float32 of shape (3, 20), abs_bound 0.125: decompress misreads the "
-        "golden szp stream: index (0, 1) is 0.5, not 0.25",
-        stage=Status.BOUND_OK,
+DYING: dict[str, str] = {
+    "syntax": "def compress(\n",
+    "missing-function": "class Codec:\n    def compress(self, data, abs_bound): pass\n",
+    "heap": f"{COMPRESS}import os; os.abort()\n",
+    "segfault": f"{JIT}    out = np.zeros(8, np.uint8)\n    for i in range(1 << 34): out[i] = 7\n"
+    f"    return out\n{CALLED}",
+    "killed": f"{COMPRESS}import os, signal; os.kill(os.getpid(), signal.SIGKILL)\n",
+    "crash": f"{COMPRESS}import os; os._exit(1)\n",
+    "waits": f"{COMPRESS}import threading; lock = threading.Lock(); lock.acquire()\n"
+    "    lock.acquire()\n",
+    "python-loop": f"{COMPRESS}i = 0\n    while i < 10:\n        i = i + 0\n",
+    "timeout": f"{JIT}    i = 0\n    while i < x.size: i = (i + 1) % 3\n    return x\n{CALLED}",
+}
+RECORDED: dict[str, Failure] = {
+    "fresh-content": fresh_violation(Comparison(1000, 7, 0.5, 0.1, None, None, 0, 1.0, 9.0)),
+    "stage-fresh": Failure(
+        Status.ERROR,
+        Status.BOUND_OK,
+        FailureKind.BOUND,
+        "the output differs from the golden answer first at index [3]: 4, not 5",
     ),
-    # Compiling.
-    "numba:syntax": lambda kit: kit.call("def compress(\n"),
-    "numba:numba-untyped-name": jitted('return TABLE["a"]'),
-    "numba:numba-unify": jitted("return 1 if x.size else None, x[0] if x.size else x"),
-    "numba:numba-no-match": jitted('return x + "a"'),
-    "numba:numba-typing": jitted("d = dict(); return d"),
-    # What was returned.
-    "numba:missing-function": lambda kit: kit.call("x = 1\n"),
-    "numba:stream-type": raising("return data"),
-    "numba:result-too-large": raising("return np.zeros(5000, np.uint8)"),
-    "numba:decoded-form": decoding("stream.view(dtype)"),
-    "numba:result-form": decoding("(stream, stream)"),
-    # What was raised.
-    "numba:missing-module": lambda kit: kit.call("import torch\n"),
-    "numba:no-files": raising('open("/etc/shadow")'),
-    "numba:exit": raising("import sys; sys.exit(3)"),
-    "numba:index": raising("return data[99]"),
-    "numba:overflow": raising("return int(np.float32(np.inf))"),
-    "numba:raised": raising("return {}[1]"),
-    "numba:memory": raising("return np.zeros(1 << 60, np.uint8)"),
-    "numba:timeout": lambda kit: kit.call(f"{COMPRESS}while True: pass\n", deadline_s=0.5),
-    "numba:too-slow": recorded(
+    "state-lost": Failure(
+        Status.ERROR,
+        Status.TERMINATES,
+        FailureKind.EXCEPTION,
+        "line: decompress of float32 of shape (3, 20), abs_bound 0.125: KeyError: 'step'",
+    ),
+    "too-slow": Failure(
+        Status.INCONCLUSIVE,
+        Status.TIMED,
         FailureKind.TIMEOUT,
         "only 2 of 7 repetitions fitted into 120 s: make the kernel faster, or choose a smaller "
         "field",
-        Status.INCONCLUSIVE,
     ),
-    "numba:busy": recorded(
+    "busy": Failure(
+        Status.INCONCLUSIVE,
+        Status.TIMED,
         FailureKind.BUSY,
         "the machine was busy with other work in 20 of 28 repetitions; try again later",
-        Status.INCONCLUSIVE,
     ),
-    "numba:crash": raising("import os; os._exit(1)"),
-    "numba:refused": raising("raise NotImplementedError('float64')"),
-    "numba:integrity": recorded(
+    "integrity": Failure(
+        Status.SUSPECT,
+        Status.TIMED,
         FailureKind.INTEGRITY,
         "the kernel's processes worked outside the timed requests, or started others",
-        Status.SUSPECT,
     ),
 }
 
 
-@pytest.fixture
-def kit(open_kernel: Open) -> Kit:
-    return Kit(open_kernel)
+def every_rule() -> list[Rule]:
+    return [*RESULTS, *(rule for table in TABLES.values() for rule in table)]
 
 
-def test_every_rule_has_its_trigger() -> None:
-    rules = [f"bound:{rule.name}" for rule in bound_rules.RULES]
-    rules += [f"numba:{rule.name}" for rule in numba_rules.RULES]
+def test_every_rule_has_a_trigger() -> None:
+    triggered = {kernel.rule for kernel in test_feedback_compile.KERNELS.values()}
+    triggered |= {rule for rule, _ in test_feedback_results.KERNELS.values()}
+    triggered |= {*DYING, *RECORDED}
 
-    assert sorted(TRIGGERS) == sorted(rules)
+    assert {rule.name for rule in every_rule()} == triggered
 
 
-@pytest.mark.parametrize("rule", TRIGGERS)
-def test_a_rule_speaks_of_what_it_is_about(kit: Kit, rule: str) -> None:
-    failure = TRIGGERS[rule](kit)
+def test_rules_are_told_apart_by_their_names() -> None:
+    names = Counter(rule.name for rule in every_rule())
 
-    (guidance,) = guidance_for(failure, "numba")
-    family, _, name = rule.partition(":")
-    table = bound_rules.RULES if family == "bound" else numba_rules.RULES
-    assert guidance in [one.guidance() for one in table if one.name == name], failure.message
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("rule", DYING)
+def test_what_ends_a_child_is_explained(open_kernel: Open, rule: str) -> None:
+    session = open_kernel(DYING[rule], "compress")
+    failure = session if isinstance(session, Failure) else None
+    if not isinstance(session, Failure):
+        items = ((CUBE, 0.125),)
+        limit = DEADLINES.get(rule, 20.0)
+        reply = session.call("compress", items, capacity=(500,), deadline_s=limit)
+        failure = reply if isinstance(reply, Failure) else None
+
+    assert failure is not None
+    assert [g.rule for g in guidance_for(failure, "numba")] == [rule], failure
+
+
+DEADLINES = {"waits": 1.0, "python-loop": 1.0, "timeout": 2.0}
+"""Seconds."""
+
+
+@pytest.mark.parametrize("rule", RECORDED)
+def test_what_was_recorded_is_explained(rule: str) -> None:
+    assert [g.rule for g in guidance_for(RECORDED[rule], "numba")] == [rule]
+
+
+def test_what_compress_leaves_in_its_process_is_not_there_for_decompress(
+    open_kernel: Open,
+) -> None:
+    source = HONEST.replace(
+        "    return np.frombuffer", "    global step\n    step = 1\n    return np.frombuffer"
+    ).replace("    return stream", "    step\n    return stream")
+    session = open_kernel(source)
+    assert not isinstance(session, Failure)
+
+    reply = session.call(
+        "decompress",
+        ((np.zeros(8, np.uint8), (2,), np.dtype("f4")),),
+        capacity=(500,),
+        deadline_s=20.0,
+    )
+
+    assert isinstance(reply, Failure)
+    named = f"field: decompress of float32 of shape (2,), abs_bound 0.1: {reply.message}"
+    told = Failure(reply.status, reply.stage, reply.kind, named)
+    assert [g.rule for g in guidance_for(told, "numba")] == ["state-lost"]
+
+
+def test_an_unknown_target_has_only_rules_about_results() -> None:
+    raised = Failure(Status.ERROR, Status.TERMINATES, FailureKind.EXCEPTION, "KeyError: 1")
+
+    assert guidance_for(raised, "abacus") == ()
+    assert guidance_for(RECORDED["fresh-content"], "abacus") != ()
+
+
+LEVELS: dict[FeedbackLevel, Callable[[str, str, str], bool]] = {
+    "none": lambda message, why, do: not (message or why or do),
+    "raw": lambda message, why, do: bool(message) and not (why or do),
+    "explain": lambda message, why, do: bool(message and why) and not do,
+    "suggest": lambda message, why, do: bool(message and why and do),
+}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_level_shows_the_message_then_its_meaning_then_the_remedy(level: FeedbackLevel) -> None:
+    failure = RECORDED["state-lost"]
+    verdict = Verdict(failure.status, failure.stage, False, 0, 0, 0.0, 0.0, None, None, (), failure)
+    asked = Asked("verify_bounds", "r_1", "k_1", "uk_theta", "rel", 1e-3)
+
+    reply = verify_reply(asked, verdict, guidance_for(failure, "numba"), View(level))
+
+    why = "".join(g.explanation for g in reply.guidance)
+    do = "".join(g.suggestion for g in reply.guidance)
+    assert LEVELS[level](reply.message, why, do)

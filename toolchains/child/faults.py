@@ -7,6 +7,7 @@ import traceback
 from pathlib import Path
 
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
+from numba.core.ir import Loc
 
 from .wire import Fault, FaultKind, Frame
 
@@ -33,12 +34,16 @@ def _described(error: BaseException, item: int, sources: Path, importing: bool) 
     message = _text(error)
     if isinstance(error, SystemExit):
         message = f"the kernel called sys.exit({message})"
+    kind = _kind(error, sources, importing)
+    frames = _frames(error, sources)
+    if kind is FaultKind.COMPILE:
+        frames = (*frames, *_compiled(error, sources))
     return Fault(
-        kind=_kind(error, sources, importing),
+        kind=kind,
         item=item,
         type_name=type(error).__name__,
         message=message,
-        frames=_frames(error, sources),
+        frames=frames,
     )
 
 
@@ -68,6 +73,20 @@ def _kind(error: BaseException, sources: Path, importing: bool) -> FaultKind:
         case NotImplementedError():
             return FaultKind.UNSUPPORTED
     return FaultKind.IMPORT if importing else FaultKind.EXCEPTION
+
+
+def _compiled(error: BaseException, sources: Path) -> list[Frame]:
+    """The line that numba was at work on, which many of its exceptions do not tell.
+
+    Its passes keep it as `loc`, of themselves or of the instruction in hand.
+    """
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for frame in reversed(frames):
+        for name in ("inst", "expr", "stmt", "self"):
+            place = getattr(frame.f_locals.get(name), "loc", None)
+            if isinstance(place, Loc) and _is_own(place.filename, sources):
+                return [Frame(Path(place.filename).name, _count(place.line), "", 0)]
+    return []
 
 
 def _while_compiling(error: BaseException) -> bool:

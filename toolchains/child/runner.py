@@ -28,7 +28,7 @@ from typing import cast
 import numba
 import numpy as np
 
-from . import wire
+from . import explain, wire
 from .faults import ContractError, OverlapError, fault_of
 from .output import redirect
 from .phases import PhaseClock
@@ -91,6 +91,7 @@ class Child:
         self._held: list[np.ndarray] = []
         self._probe = np.frombuffer(wire.PROBE, np.uint8).copy()
         self._seq = 0
+        self._explains = False
 
     def serve(self) -> None:
         """Answer until end of file."""
@@ -112,7 +113,11 @@ class Child:
                 fds.frombytes(data[: len(data) - len(data) % fds.itemsize])
         return (message, list(fds)) if message else None
 
-    def _load(self, _message: bytes, fds: list[int]) -> None:
+    def _load(self, message: bytes, fds: list[int]) -> None:
+        _, _, explains = wire.HEAD.unpack_from(message)
+        self._explains = bool(explains)
+        if self._explains:
+            explain.begin()
         with os.fdopen(fds[0], "rb") as blob:
             files = wire.unpack_sources(blob.read())
         self._sources.mkdir()
@@ -147,6 +152,8 @@ class Child:
     def _call(self, message: bytes, _fds: list[int]) -> None:
         calls = wire.unpack_prepare(message)
         self._held.clear()
+        if self._explains:
+            explain.trim()
         self._renew_inputs(calls)
         arguments = [tuple(self._argument(v) for v in item.values) for item in calls.items]
         self._channel.send(wire.HEAD.pack(self._seq, wire.Kind.PREPARED, 0))
@@ -188,6 +195,8 @@ class Child:
             return
         finally:
             times = phases.stop() if phases else []
+        if self._explains and calls.profiled:
+            explain.tell_code(self._modules())
         self._channel.send(wire.pack_done(self._seq, nanoseconds, outputs, times))
 
     def _modules(self) -> list[ModuleType]:
@@ -237,6 +246,8 @@ def _checked_all(name: str, result: object, item: wire.Item) -> list[np.ndarray]
         raise ContractError(
             f"{name} returned {len(results)} arrays; at most {_MAX_OUTPUTS} can be returned"
         )
+    if isinstance(result, tuple):
+        _require_arrays(name, results)
     arrays = [_checked(name, array_) for array_ in results]
     needed = sum(wire.align(a.nbytes) for a in arrays)
     if needed > wire.align(item.out_capacity):
@@ -245,13 +256,24 @@ def _checked_all(name: str, result: object, item: wire.Item) -> list[np.ndarray]
     return arrays
 
 
+def _require_arrays(name: str, results: tuple[object, ...]) -> None:
+    """Say which item of a tuple is none: "compress returned int" would not be what happened."""
+    for i, item in enumerate(results):
+        if not isinstance(item, np.ndarray | np.generic):
+            raise ContractError(
+                f"{name} returned a tuple whose item {i} is {type(item).__name__}; "
+                "numpy arrays are needed"
+            )
+
+
 def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
     start, other = a.ctypes.data, b.ctypes.data
     return start < other + b.nbytes and other < start + a.nbytes
 
 
 def _checked(name: str, result: object) -> np.ndarray:
-    if not isinstance(result, np.ndarray):
+    # A NumPy scalar is an array of 0 dimensions: a step, a count.
+    if not isinstance(result, np.ndarray | np.generic):
         raise ContractError(f"{name} returned {type(result).__name__}; a numpy array is needed")
     result = np.asarray(result)
     if result.dtype.name not in wire.DTYPES or not result.dtype.isnative:

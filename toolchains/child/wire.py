@@ -27,6 +27,10 @@ DTYPES = (
 _ITEM_SIZES = {name: np.dtype(name).itemsize for name in DTYPES}
 FUNCTIONS = ("compress", "decompress", "run")
 
+CODE_LINE = "machine-code"
+"""Begins a line that an explaining child prints about a function of the submission;
+tab-separated: name, file, line, bits, vector instructions, all instructions."""
+
 Arg = np.ndarray | float | int | tuple[int, ...] | np.dtype
 
 

@@ -17,6 +17,8 @@ from toolchains.child import wire
 
 _F_SEAL_FUTURE_WRITE = 0x0010
 """Linux ≥ 5.1; not named by Python 3.11's fcntl."""
+OUTPUT_BYTES = 1 << 20
+"""Most that a child can print."""
 _FIXED = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW
 
 
@@ -48,15 +50,15 @@ class Arena:
 
 
 def output_file() -> int:
-    """A descriptor for a child's stdout and stderr: 1 MiB, sealed, needing no reader."""
+    """A descriptor for a child's stdout and stderr: of fixed size, sealed, needing no reader."""
     fd = os.memfd_create("child-output", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    os.ftruncate(fd, 1 << 20)
+    os.ftruncate(fd, OUTPUT_BYTES)
     fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _FIXED | fcntl.F_SEAL_SEAL)
     return fd
 
 
 def tail_of(fd: int, limit: int = 4000) -> str:
     """The last `limit` bytes that a child printed. The file offset is shared with the child."""
-    end = min(max(os.lseek(fd, 0, os.SEEK_CUR), 0), 1 << 20)
+    end = min(max(os.lseek(fd, 0, os.SEEK_CUR), 0), OUTPUT_BYTES)
     raw = os.pread(fd, min(end, limit), max(0, end - limit))
     return raw.replace(b"\0", b"").decode("utf-8", "replace")

@@ -22,6 +22,7 @@ from toolchains.child import wire
 from .arenas import Arena
 from .clock import Snapshot, own_wait_ns, snapshot
 from .cores import all_cores
+from .counters import Counters
 from .memory import MemoryReader
 from .process import ChildGone, ChildProcess
 
@@ -61,14 +62,15 @@ class Channel:
         self._called: set[str] = set()
         self._rates: dict[str, float] = {}
 
-    def send_sources(self, submission: Submission) -> None:
-        """Begin to load a submission. Raises ChildGone."""
+    def send_sources(self, submission: Submission, *, explains: bool = False) -> None:
+        """Begin to load a submission, in a child that `explains` or not. Raises ChildGone."""
         blob = wire.pack_sources(dict(submission.files))
         fd = os.memfd_create("sources", os.MFD_CLOEXEC)
         try:
             os.write(fd, blob)
             os.lseek(fd, 0, os.SEEK_SET)
-            self.child.send(wire.HEAD.pack(self.child.next_seq(), wire.Op.LOAD, 0), [fd])
+            head = wire.HEAD.pack(self.child.next_seq(), wire.Op.LOAD, explains)
+            self.child.send(head, [fd])
         finally:
             os.close(fd)
 
@@ -113,7 +115,12 @@ class Channel:
             return fault
         _, before = self._stop(deadline)
         inputs = self._write(content)
-        result = self._go(calls, before, deadline)
+        counters = Counters(self.child.pid) if calls.profiled else None
+        try:
+            result = self._go(calls, before, deadline, counters)
+        finally:
+            if counters is not None:
+                counters.close()
         return result if isinstance(result, wire.Fault) else replace(result, inputs=inputs)
 
     def still_intact(self) -> bool:
@@ -132,9 +139,13 @@ class Channel:
         self._inputs = self._outputs = None
         self._memory.close()
 
-    def _go(self, calls: wire.Calls, before: Snapshot, deadline: float) -> Reply | wire.Fault:
+    def _go(
+        self, calls: wire.Calls, before: Snapshot, deadline: float, counters: Counters | None
+    ) -> Reply | wire.Fault:
         child, go = self.child, wire.HEAD.pack(self.child.next_seq(), wire.Op.GO, 0)
         nbytes = _work_bytes(calls.items)
+        if counters is not None:
+            counters.start()
         ready = snapshot(child.pid)
         intact = ready.asleep and ready.cpu_ns == before.cpu_ns and before.asleep
         waited = own_wait_ns()
@@ -144,6 +155,7 @@ class Channel:
         end, after = self._stop(deadline)
         waited = own_wait_ns() - waited + max(0, after.wait_ns - before.wait_ns)
         self._rest = after
+        usage = counters.stop() if counters is not None else None
         if kind is wire.Kind.FAULT:
             return wire.unpack_fault(message)
         if kind is not wire.Kind.DONE:
@@ -164,6 +176,7 @@ class Channel:
                 Phase(p.name, p.file, p.line, p.calls, p.nanoseconds * 1e-9, p.compiled)
                 for p in done.phases
             ),
+            usage=usage,
         )
 
     def _tolerated(self, seconds: float) -> float:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from toolchains.child import wire
 
-from .arenas import output_file, tail_of
+from .arenas import OUTPUT_BYTES, output_file, tail_of
 from .clock import children_of, parent_of
 from .isolation import Command, Isolation, Size, remove_scratch
 
@@ -163,6 +163,10 @@ class ChildProcess:
     def printed(self) -> str:
         """Tail of what it wrote to stdout and stderr."""
         return "" if self._closed else tail_of(self._output)
+
+    def output(self) -> str:
+        """All that it wrote to stdout and stderr."""
+        return "" if self._closed else tail_of(self._output, OUTPUT_BYTES)
 
     def dump_stack(self) -> None:
         """Have the child write where it is to its output, if it can, before it is killed."""

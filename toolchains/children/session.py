@@ -7,6 +7,7 @@ import statistics
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from enum import Enum
 
 from kernels.records import Arg, Failure, Status, Submission
 from toolchains.base import Cancellation, Fill, Reply
@@ -19,6 +20,17 @@ from .pool import Pool
 from .process import ChildGone
 
 _NULL_REQUESTS = 5
+
+
+class Purpose(Enum):
+    """What a session is for."""
+
+    SCORE = "score"
+    """A child per function, so that they share nothing but what the server carries."""
+    BUILD = "build"
+    """One child for all functions."""
+    EXPLAIN = "explain"
+    """One child, which prints what its compiler makes of the submission; never for timing."""
 
 
 class ChildSession:
@@ -72,6 +84,10 @@ class ChildSession:
         """See `Session.still_intact`."""
         return self._channels[function].still_intact()
 
+    def output(self) -> str:
+        """All that its children printed."""
+        return "".join(c.child.output() for c in dict.fromkeys(self._channels.values()))
+
     def null_round_trip(self, function: str) -> float:
         """See `Session.null_round_trip`."""
         seconds = []
@@ -110,10 +126,10 @@ def open_session(
     functions: Sequence[str],
     cancellation: Cancellation,
     *,
-    together: bool = False,
+    purpose: Purpose = Purpose.SCORE,
     threads: int = 1,
 ) -> ChildSession | Failure:
-    """Take a child per function, or one for all `together`, and load the submission in each.
+    """Take the children that the purpose asks for, and load the submission in each.
 
     Raises PoolClosed or ChildrenUnavailable.
     """
@@ -122,9 +138,9 @@ def open_session(
     cancellation.attach(session.kill)
     try:
         for function in functions:
-            shared = next(iter(channels.values()), None) if together else None
+            shared = next(iter(channels.values()), None) if purpose is not Purpose.SCORE else None
             channels[function] = shared or Channel(pool.take(threads), threads)
-        failure = None if cancellation.cancelled else _load(submission, channels)
+        failure = None if cancellation.cancelled else _load(submission, channels, purpose)
         if cancellation.cancelled:
             failure = gone_failure("closed", "", Status.LOADS, "")
     except BaseException:
@@ -138,10 +154,12 @@ def open_session(
     return session
 
 
-def _load(submission: Submission, channels: Mapping[str, Channel]) -> Failure | None:
+def _load(
+    submission: Submission, channels: Mapping[str, Channel], purpose: Purpose
+) -> Failure | None:
     for channel in dict.fromkeys(channels.values()):
         with contextlib.suppress(ChildGone):
-            channel.send_sources(submission)
+            channel.send_sources(submission, explains=purpose is Purpose.EXPLAIN)
     for channel in dict.fromkeys(channels.values()):
         try:
             fault = channel.wait_loaded()

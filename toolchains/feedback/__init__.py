@@ -1,19 +1,21 @@
-"""What a failure means and what to do next: one table per toolchain, plus one for bounds."""
+"""What a failure means and what to do next: one table per toolchain, plus those for results."""
 
 from __future__ import annotations
 
 from kernels.records import Failure, Guidance
 
-from . import bound_rules, numba_rules
-from .performance_rules import performance_guidance
-from .rules import Rule, first_match
+from . import bound_rules, child_rules, contract_rules, numba_rules, stage_rules
+from .performance_rules import Facts, performance_guidance
+from .rules import Rule, first_guidance
 
+RESULTS: tuple[Rule, ...] = (*stage_rules.RULES, *bound_rules.RULES, *contract_rules.RULES)
+"""About what a kernel made, whatever its target."""
 TABLES: dict[str, tuple[Rule, ...]] = {
-    "numba": numba_rules.RULES,
+    "numba": (*numba_rules.RULES, *child_rules.RULES),
 }
-"""By the part of a target before the colon."""
+"""About how it ran, by the part of a target before the colon."""
 
-__all__ = ["TABLES", "guidance_for", "performance_guidance"]
+__all__ = ["RESULTS", "TABLES", "Facts", "guidance_for", "performance_guidance"]
 
 
 def guidance_for(failure: Failure | None, target: str) -> tuple[Guidance, ...]:
@@ -21,5 +23,5 @@ def guidance_for(failure: Failure | None, target: str) -> tuple[Guidance, ...]:
     if failure is None:
         return ()
     table = TABLES.get(target.partition(":")[0], ())
-    rule = first_match((*bound_rules.RULES, *table), failure)
-    return (rule.guidance(),) if rule else ()
+    said = first_guidance((*RESULTS, *table), failure)
+    return (said,) if said else ()

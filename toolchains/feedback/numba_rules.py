@@ -1,14 +1,314 @@
-"""What failures of numba kernels mean. From the particular to the general within a kind."""
+"""What numba's compiler means. From the particular to the general; messages as `gist` cuts them."""
 
 from __future__ import annotations
 
 from kernels.records import FailureKind
 
-from .rules import Rule
+from . import names
+from .call_rules import FUNCTIONS, OPERANDS
+from .rules import Rule, compile_rule
 
-_COMPILE = frozenset({FailureKind.COMPILE})
-_RAISED = frozenset({FailureKind.EXCEPTION})
-_CONTRACT = frozenset({FailureKind.CONTRACT})
+_NAMES: tuple[Rule, ...] = (
+    compile_rule(
+        "numpy-alias",
+        r"module 'numpy' has no attribute '(?P<name>int|float|bool|object|long|uint|complex|str)'",
+        "np.{name} was an alias of a Python type and is gone.",
+        "Write {instead}.",
+        look_up=names.alias,
+    ),
+    compile_rule(
+        "misspelt",
+        r"module '(?P<owner>numpy|numba|math|szstream)' has no attribute '(?P<name>\w+)'",
+        "{owner} has no {name}.",
+        "The nearest that exists and compiles is {nearest}.",
+        look_up=names.nearest_in_numba,
+    ),
+    compile_rule(
+        "ufunc-method",
+        r"Unknown attribute '(?P<name>reduce\w*|accumulate|at)' of type (?P<owner>np\.\w+)",
+        "Methods of {owner}, like {name}, are not compiled.",
+        "Write the loop: acc = x[0], then acc = acc | x[i], or max(acc, x[i]).",
+    ),
+    compile_rule(
+        "bit-length",
+        r"Unknown attribute '(?P<name>bit_length|bit_count|to_bytes|from_bytes)'",
+        "Compiled integers have no {name}.",
+        "Bit length: r = 0; while v: v >>= 1; r += 1 (v unsigned). Bytes: arr.view(np.uint8).",
+    ),
+    compile_rule(
+        "python-module",
+        r"Unknown attribute '(?P<name>\w+)' of type module (?P<owner>[\w.]+)",
+        "{owner}.{name} is not compiled: of modules, numba knows numpy, math and little else.",
+        "Call {owner}.{name} in Python, before or after the compiled function.",
+    ),
+    compile_rule(
+        "text-method",
+        r"Unknown attribute '(?P<name>\w+)' of type ('|str|bytes)",
+        "Methods of text such as {name} are not compiled.",
+        "Keep text and bytes outside @njit; inside, work on uint8 arrays.",
+    ),
+    compile_rule(
+        "misspelt-method",
+        r"Unknown attribute '(?P<name>\w+)' of type (?P<owner>.*array)",
+        "An array has no {name} in compiled code.",
+        "The nearest that exists there is {nearest}.",
+        look_up=names.nearest_in_numba,
+    ),
+    compile_rule(
+        "unknown-attribute",
+        r"Unknown attribute|module '[\w.]+' has no attribute",
+        "This attribute or method does not exist, or is not compiled.",
+        "Use another one, write the loop out, or do it in Python, outside @njit.",
+    ),
+    compile_rule(
+        "signature-type",
+        r"name '(?P<name>\w+)' is not defined",
+        "The signature in the decorator names a type that does not exist: {name}.",
+        "Leave the signature out, @njit alone: numba then compiles for what it is given.",
+        line=r"^\s*@.*\(",
+    ),
+    compile_rule(
+        "undefined-name",
+        r"name '(?P<name>\w+)' is not defined",
+        "Nothing is called {name} where the function is compiled.",
+        "Write {instead}.",
+        look_up=names.numpy_name,
+    ),
+    compile_rule(
+        "undefined",
+        r"name '(?P<name>\w+)' is not defined",
+        "Nothing is called {name} here: a misspelt variable, or one that is set only further down.",
+        "Define it before it is used, on every path.",
+    ),
+    compile_rule(
+        "not-compiled",
+        r"Untyped global name '(?P<name>\w+)': .*<class 'function'>",
+        "Compiled code can only call compiled functions, and {name} is a Python function.",
+        "Put @njit above {name} too, or call it outside.",
+    ),
+    compile_rule(
+        "global-class",
+        r"Untyped global name '(?P<name>[A-Z]\w*)': .*<class 'type'>",
+        "Objects of Python classes don't exist in compiled code.",
+        "Pass the numbers that {name} would hold as separate arguments.",
+    ),
+    compile_rule(
+        "builtin",
+        r"Untyped global name '(?P<name>\w+)': .*<class '(type|builtin_function_or_method)'>",
+        "numba does not compile {name}.",
+        "Use arrays and arithmetic instead (np.empty(n, np.uint8) for bytearray, shifts for bin), "
+        "or do it in Python, outside @njit.",
+    ),
+    compile_rule(
+        "global-container",
+        r"Untyped global name '(?P<name>\w+)'|list of \w+ type, assigned to variable '\w+' in glob",
+        "A compiled function can't use this global: numba takes constant numbers, tuples and "
+        "arrays, not dicts, lists or modules it does not know.",
+        "Make it np.array(…), which is then a constant, or pass it as an argument.",
+    ),
+)
+
+_TYPES: tuple[Rule, ...] = (
+    compile_rule(
+        "growing-tuple",
+        r"Cannot unify .*tuple .*for '(?P<name>\w+)'",
+        "`{name}` is a tuple whose length changes: in compiled code the length is part of the "
+        "type.",
+        "Use an array, allocated once, for what grows in a loop.",
+    ),
+    compile_rule(
+        "number-or-array",
+        r"Cannot unify (-?\w+ and \d-D \w+ arr|\d-D \w+ arr.*? and -?[\w.]+ for).*'(?P<name>\w+)'",
+        "`{name}` is a number on one path and an array on another.",
+        "Use two variables, or begin with an array: np.zeros(n, dtype).",
+    ),
+    compile_rule(
+        "dimensions-change",
+        r"Cannot unify (?P<a>\d)-D (\w+) array.* and (?!(?P=a)-D)\d-D .*'(?P<name>\w+)'",
+        "`{name}` has another number of dimensions on another path.",
+        "Flatten under a new name: flat = x.reshape(-1).",
+    ),
+    compile_rule(
+        "dtypes-change",
+        r"Cannot unify \d-D \w+ array.* and \d-D .*'(?P<name>\w+)'",
+        "`{name}` is an array of one type on one path and of another on another path.",
+        "Create it with the same dtype, and layout, on every path.",
+    ),
+    compile_rule(
+        "unify",
+        r"Cannot unify (?P<a>.*) and (?P<b>.*) for '(?P<name>\w+)'",
+        "`{name}` is {a} on one path and {b} on another.",
+        "Give it one type from the start, for example np.float32(0) or np.int64(0), and cast where "
+        "it is set.",
+    ),
+    compile_rule(
+        "return-types",
+        r"unify return type from the following types: (?P<types>.*)",
+        "The function returns different types on different paths: {types}.",
+        "Return the same type everywhere: an empty array, np.empty(0, np.uint8), for 'nothing'.",
+    ),
+    compile_rule(
+        "empty-list",
+        r"list of undefined",
+        "A list that never gets an element has no type.",
+        "Use an array and a count: out = np.empty(n, dtype); out[k] = v; k += 1.",
+    ),
+    compile_rule(
+        "nested-list",
+        r"reflect(ed)? (element|container)|list of list",
+        "Lists of lists can't be passed to compiled code.",
+        "Pass one 2-D array, or a flat one with offsets.",
+    ),
+    compile_rule(
+        "argument-type",
+        r"argument (?P<number>\d+): [Cc]annot determine Numba type of <class '(?P<given>[\w.]+)'>",
+        "Argument {number} of a compiled function is a Python {given}.",
+        "Pass numbers, tuples and arrays only; take a {given} apart before the call.",
+    ),
+    compile_rule(
+        "signature",
+        r"No matching definition for argument type\(s\) (?P<given>.*)",
+        "The signature written in the decorator does not fit the call ({given}).",
+        "Leave the signature out, @njit alone: numba then compiles for what it is given.",
+    ),
+    compile_rule(
+        "signature-result",
+        r"No conversion from (?P<given>.*) to (?P<asked>.*)",
+        "The decorator promises {asked}, but the function returns {given}.",
+        "Leave the signature out, @njit alone.",
+    ),
+    compile_rule(
+        "option",
+        r"Unrecognized options: \{{?'(?P<name>\w+)'\}}?; known are (?P<known>.*?)\"?$",
+        "@njit has no option {name}.",
+        "The nearest that exists is {nearest}.",
+        look_up=names.nearest_option,
+    ),
+    compile_rule(
+        "half",
+        r"NotImplementedError: float16",
+        "numba does not compute with float16.",
+        "Use float32, or keep the 16 bits as np.uint16.",
+    ),
+)
+
+_LANGUAGE: tuple[Rule, ...] = (
+    compile_rule(
+        "recursion",
+        r"recursion",
+        "A compiled function that calls itself needs a path that returns without the call, before "
+        "it.",
+        "Write a loop.",
+    ),
+    compile_rule(
+        "closure",
+        r"Cannot capture|function that may escape|closure.*(escape|free)",
+        "A function inside a compiled function uses its variables and lives on after it.",
+        "Move it to the top level, with @njit, and pass what it needs as arguments.",
+    ),
+    compile_rule(
+        "generator",
+        r"yield in a closure|GET_YIELD_FROM_ITER|generator",
+        "Generator expressions and yield from are not compiled.",
+        "Write a for loop that adds up, or fills an array.",
+    ),
+    compile_rule(
+        "context-manager",
+        r"with \(context manager\)|context manager",
+        "`with` is not compiled: there are no files or locks in compiled code.",
+        "Open files nowhere (a kernel sees none); do the rest in Python, outside @njit.",
+    ),
+    compile_rule(
+        "object-mode",
+        r"[Mm]issing type annotation on outgoing variable",
+        "What leaves an objmode block needs its type.",
+        "with numba.objmode(y='float32[:]'): …; better, do that part before or after the compiled "
+        "function: objmode is slow.",
+    ),
+    compile_rule(
+        "import-inside",
+        r"IMPORT_NAME|IMPORT_FROM",
+        "An import inside a compiled function is not compiled.",
+        "Import at the top of the file.",
+    ),
+    compile_rule(
+        "class-inside",
+        r"LOAD_BUILD_CLASS",
+        "Classes can't be defined in compiled code.",
+        "Use plain variables and arrays.",
+    ),
+    compile_rule(
+        "global-written",
+        r"STORE_GLOBAL",
+        "Compiled code can't set a global.",
+        "Return the value; state between calls is not allowed anyway.",
+    ),
+    compile_rule(
+        "keywords-unpacked",
+        r"DICT_MERGE|DICT_UPDATE|expected a type instance, got \{",
+        "**keywords are not compiled, neither in calls nor in definitions.",
+        "Name the arguments one by one.",
+    ),
+    compile_rule(
+        "opcode",
+        r"unsupported opcode|UnsupportedBytecodeError",
+        "This part of the language is not compiled.",
+        "Write it with plain variables, arrays, if, for and while.",
+    ),
+    compile_rule(
+        "prange-step",
+        r"step size of 1 is supported for prange",
+        "prange counts by 1 only.",
+        "for b in prange(blocks): i = b * step.",
+    ),
+    compile_rule(
+        "assertion-keyword",
+        r"AssertionError",
+        "numba's compiler gave up on this line: its version of the call does not take this "
+        "{keyword}=.",
+        "Leave {keyword}= out.",
+        line=r"(?P<keyword>copy|strict|order|casting)\s*=",
+    ),
+    compile_rule(
+        "boolean-mask",
+        r"AssertionError",
+        "numba's compiler gave up on this line: a mask can only index a 1-D array.",
+        "Take flat = x.reshape(-1) first, or write a loop with an if.",
+        line=r"\[[^\[\]]*[<>=!]=?[^\[\]]*\]|\[~?\w*mask\w*\]",
+    ),
+    compile_rule(
+        "shared-list",
+        r"AssertionError",
+        "numba's compiler gave up on a parallel loop: usually one that appends to a list, which "
+        "threads can't share.",
+        "Write into an array at an index that depends on the loop variable alone.",
+        line=r"prange",
+    ),
+    compile_rule(
+        "assertion",
+        r"AssertionError",
+        "numba's compiler gave up on this line without saying why.",
+        "Write it more plainly: no del, no keyword arguments, one operation per line.",
+    ),
+    compile_rule(
+        "undetermined",
+        r"cannot be determined|[Cc]annot infer|imprecise",
+        "numba could not find the type of what this line computes.",
+        "Set variables before the loop or the condition, with a type: n = np.int64(0).",
+    ),
+    compile_rule(
+        "compiler",
+        r"^(?!TypingError)\w+(Error|Exception)",
+        "numba's compiler failed on this line; it is a use that it does not foresee.",
+        "Write it more plainly: typed scalars, arrays, loops, one operation per line.",
+    ),
+    compile_rule(
+        "typing",
+        "",
+        "numba could not infer the types of a compiled function.",
+        "Look at the line shown; reduce it to typed scalars, arrays and loops.",
+    ),
+)
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -18,164 +318,9 @@ RULES: tuple[Rule, ...] = (
         "The source does not parse as Python.",
         "Fix the line shown; nothing after it was looked at.",
     ),
-    Rule(
-        "numba-untyped-name",
-        _COMPILE,
-        r"Untyped global name|NameError: (global )?name",
-        "A compiled function uses a global that numba can't type: a module, a list, a class, or a "
-        "name that does not exist.",
-        "Pass the value as an argument, or make it a constant number, tuple or array.",
-    ),
-    Rule(
-        "numba-unify",
-        _COMPILE,
-        r"Cannot unify",
-        "A variable has different types on different paths, for example int64 and float64.",
-        "Give it one type from the start: np.float32(0), np.int64(0), or a cast where it is set.",
-    ),
-    Rule(
-        "numba-no-match",
-        _COMPILE,
-        r"No implementation of function|Invalid use of|Unknown attribute|not supported|Unsupported",
-        "numba has no version of this function or method for these argument types.",
-        "Write the loop out, use np functions that numba lists, or keep this step outside @njit.",
-    ),
-    Rule(
-        "numba-typing",
-        _COMPILE,
-        "",
-        "numba could not infer the types of a compiled function.",
-        "Look at the line shown; reduce it to typed scalars, arrays and loops.",
-    ),
-    Rule(
-        "missing-function",
-        _CONTRACT,
-        r"defines no function",
-        "The task calls functions by name, and kernel.py has none of that name.",
-        "Define compress and decompress for codecs, run for stages, at the top level of kernel.py.",
-    ),
-    Rule(
-        "stream-type",
-        _CONTRACT,
-        # "decompress returned" has no word boundary here; a digit begins a count or a size.
-        r"\bcompress returned (?!\d)",
-        "A stream is a 1-D array of bytes; its length is the size that counts.",
-        "Return np.uint8, for example array.view(np.uint8), or np.frombuffer(data, np.uint8).",
-    ),
-    Rule(
-        "result-too-large",
-        _CONTRACT,
-        r"at most \d+ fit",
-        "The result is larger than its place (describe_arch: output_room): streams may grow, but "
-        "not to more than about twice their input.",
-        "Return only the part that was written, out[:size]; store what does not compress raw.",
-    ),
-    Rule(
-        "decoded-form",
-        _CONTRACT,
-        r"decompress returned \w+ of shape",
-        "What was decoded has another shape or dtype than the original.",
-        "Return an array of exactly the `shape` and `dtype` that decompress was given: for example "
-        "out.reshape(shape), and out of np.empty(shape, dtype); shape may hold 0 or be ().",
-    ),
-    Rule(
-        "result-form",
-        _CONTRACT,
-        r"is needed|returned|must return",
-        "What the kernel returned has another type, shape or dtype than the task's page says.",
-        "Reshape to the shape given and cast to the dtype given before returning.",
-    ),
-    Rule(
-        "missing-module",
-        _RAISED,
-        r"ModuleNotFoundError|ImportError",
-        "The child has numpy, numba, the standard library and szstream, and your own files.",
-        "Drop the import, or send the module as one of your files.",
-    ),
-    Rule(
-        "no-files",
-        _RAISED,
-        r"FileNotFoundError|PermissionError|OSError",
-        "A kernel sees no files, no network and no other process: only its arguments.",
-        "Work on the arguments alone; keep tables as arrays in the source.",
-    ),
-    Rule(
-        "exit",
-        _RAISED,
-        r"sys\.exit",
-        "Ending the process is not a result.",
-        "Return the array, or raise NotImplementedError for what is not supported.",
-    ),
-    Rule(
-        "index",
-        _RAISED,
-        r"IndexError|ValueError: could not broadcast|ValueError: cannot reshape",
-        "Sizes do not fit: often an array whose length is no multiple of the block, or is empty.",
-        "Handle the last, shorter block, and lengths 0 and 1; data may have 0 to 4 dimensions.",
-    ),
-    Rule(
-        "overflow",
-        _RAISED,
-        r"OverflowError|cannot convert float (NaN|infinity)",
-        "A value that is not finite, or too large for an integer, reached the quantiser.",
-        "Test isfinite and the range first; store such values as they are.",
-    ),
-    Rule(
-        "raised",
-        _RAISED,
-        "",
-        "The kernel raised an exception.",
-        "See the line, if one is shown; try the same input in a test of your own.",
-    ),
-    Rule(
-        "memory",
-        frozenset({FailureKind.MEMORY}),
-        "",
-        "The kernel asked for more memory than a child may have (describe_arch: limits).",
-        "Allocate in proportion to the input; check sizes that were read from a stream first.",
-    ),
-    Rule(
-        "too-slow",
-        frozenset({FailureKind.TIMEOUT}),
-        r"repetitions fitted into",
-        "The kernel works, but is too slow to be timed as often as asked.",
-        "Compile the loop over elements (@njit), ask for fewer repeats, or take a smaller field.",
-    ),
-    Rule(
-        "timeout",
-        frozenset({FailureKind.TIMEOUT}),
-        "",
-        "The kernel did not finish in time: an endless loop, or a loop that runs as plain Python.",
-        "Put loops over elements in @njit functions; make sure every loop advances, also on sizes "
-        "0 and 1.",
-    ),
-    Rule(
-        "busy",
-        frozenset({FailureKind.BUSY}),
-        "",
-        "Other work on the machine kept interrupting; nothing is wrong with the kernel.",
-        "Call run_compress again when less is going on, with more repeats if it stays busy.",
-    ),
-    Rule(
-        "crash",
-        frozenset({FailureKind.CRASH}),
-        "",
-        "The process died: usually an index out of bounds in compiled code, which numba does not "
-        "check, or an explicit exit.",
-        "Run the function with @njit(boundscheck=True) once; check sizes before writing.",
-    ),
-    Rule(
-        "refused",
-        frozenset({FailureKind.UNSUPPORTED}),
-        "",
-        "The kernel raised NotImplementedError; that is allowed outside float32, 1-D to 3-D.",
-        "Support the case, or fall back to storing the bytes as they are.",
-    ),
-    Rule(
-        "integrity",
-        frozenset({FailureKind.INTEGRITY}),
-        "",
-        "The result broke a check that an honest kernel passes; it is kept and not ranked.",
-        "Do all work inside the call that is timed; start no threads or processes that outlive it.",
-    ),
+    *OPERANDS,
+    *FUNCTIONS,
+    *_NAMES,
+    *_TYPES,
+    *_LANGUAGE,
 )
