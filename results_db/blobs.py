@@ -7,12 +7,15 @@ synced, renamed, and its folder synced, so that a row that names a blob never ou
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
+import heapq
 import json
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kernels.records import Kernel, Submission
@@ -27,6 +30,18 @@ class BlobStore:
 
     def __init__(self, home: Path) -> None:
         self._folder = LedgerFiles(home).blobs
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """While this lasts nobody prunes: for what is stored before the row that names it."""
+        with self._lock(fcntl.LOCK_SH):
+            yield
+
+    @contextlib.contextmanager
+    def pruning(self) -> Iterator[None]:
+        """While this lasts nothing is stored; waits until nothing is being stored."""
+        with self._lock(fcntl.LOCK_EX):
+            yield
 
     def put_source(self, submission: Submission) -> str:
         """Store the files of a submission; returns the SHA-256 that names them."""
@@ -74,6 +89,23 @@ class BlobStore:
             session=record["session"],
         )
 
+    def recent_kernels(self, agent: str, most: int) -> list[str]:
+        """kernel_ids of an agent among the `most` that any agent stored last, the latest first."""
+        try:
+            with os.scandir(self._folder / "kernels") as entries:
+                stored = [(one.stat().st_mtime_ns, one.name) for one in entries]
+        except FileNotFoundError:
+            return []
+        names = [name for _, name in heapq.nlargest(most, stored) if name.endswith(".json")]
+        found: list[str] = []
+        for name in names:
+            # Pruned since it was listed.
+            with contextlib.suppress(FileNotFoundError):
+                record = json.loads(self._kernel_path(Path(name).stem).read_bytes())
+                if record["agent"] == agent:
+                    found.append(str(record["kernel_id"]))
+        return found
+
     def get_source(self, digest: str) -> dict[str, str]:
         """The files of a blob, checked against its name."""
         path = self._source_path(digest)
@@ -85,6 +117,24 @@ class BlobStore:
             raise BlobError(f"stored source was changed on disk, submit it again: {path}")
         files: dict[str, str] = json.loads(data)["files"]
         return files
+
+    def paths_of(self, kernel_id: str, digest: str) -> tuple[Path, Path]:
+        """Where a kernel's record and its source are."""
+        return self._kernel_path(kernel_id), self._source_path(digest)
+
+    @contextlib.contextmanager
+    def _lock(self, how: int) -> Iterator[None]:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+            descriptor = os.open(self._folder / "lock", flags, 0o644)
+        except OSError as error:
+            raise BlobError(f"can't lock {self._folder}: {error}") from error
+        try:
+            fcntl.flock(descriptor, how)
+            yield
+        finally:
+            os.close(descriptor)
 
     def _source_path(self, digest: str) -> Path:
         if not re.fullmatch(r"[0-9a-f]{64}", digest):

@@ -10,11 +10,9 @@ DuckDB loses with its log is then drained again.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import math
-import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -22,22 +20,14 @@ from pathlib import Path
 
 import duckdb
 
-from results_db import ingest, schema, segments, snapshot
+from results_db import database, ingest, segments, snapshot
 from results_db.errors import DatabaseError
 from results_db.files import LedgerFiles
 from results_db.segments import Damage, OpenSegment, Portion, Progress
 
-STORAGE_VERSION = "v1.5.0"
-"""Oldest DuckDB that must be able to read the database: the command line that pip installs."""
-
 BATCH_BYTES = 4 << 20
 BATCH_SEGMENTS = 128
 """Limits of one transaction, in memory and in open files."""
-
-_POLL_S = 0.01
-
-_HELD_SIGNS = ("Could not set lock", "Unique file handle conflict")
-"""How DuckDB says that another process, or a connection of this one, has the database open."""
 
 
 class Outcome(StrEnum):
@@ -79,18 +69,19 @@ def drain(home: Path, *, wait_s: float = 0.0, limit_s: float = math.inf) -> Drai
     files = LedgerFiles(home)
     try:
         files.make()
-        with _drain_lock(files, wait_s) as locked:
-            return _exclusive(files, limit_s) if locked else DrainReport(Outcome.LOCKED)
+        with database.locked(files, wait_s) as held:
+            return drain_locked(files, limit_s) if held else DrainReport(Outcome.LOCKED)
     except (OSError, duckdb.Error) as error:
         raise DatabaseError(
             f"can't drain into {files.database}: {error}\nThe journals keep everything."
         ) from error
 
 
-def _exclusive(files: LedgerFiles, limit_s: float) -> DrainReport:
+def drain_locked(files: LedgerFiles, limit_s: float = math.inf) -> DrainReport:
+    """The same for a caller that holds the drain lock."""
     as_of = datetime.now(UTC)
     had_log = files.write_ahead_log.exists()
-    connection = _connect(files)
+    connection = database.connect(files)
     if connection is None:
         return DrainReport(Outcome.HELD)
     with contextlib.closing(connection):
@@ -111,7 +102,6 @@ class _Drain:
     damage: list[Damage] = field(default_factory=list)
 
     def run(self, deadline: float) -> DrainReport:
-        self.changed = schema.upgrade(self.connection, schema.packaged())
         progress = self._progress()
         self._forget_archived(progress)
         pending = segments.paths(self.files)
@@ -181,51 +171,9 @@ class _Drain:
         self.connection.execute("CHECKPOINT ledger")
         if not self.changed and snapshot.is_current(self.files):
             return False
-        with self.files.database.open("rb") as database:
-            snapshot.publish(self.files, database)
+        with self.files.database.open("rb") as checkpointed:
+            snapshot.publish(self.files, checkpointed)
             # Closing any descriptor of a file drops this process's locks on it (POSIX), DuckDB's
             # too: it must let go first.
             self.connection.close()
         return True
-
-
-@contextlib.contextmanager
-def _drain_lock(files: LedgerFiles, wait_s: float) -> Iterator[bool]:
-    """Hold the drain lock if it can be had in time."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-    descriptor = os.open(files.drain_lock, flags, 0o644)
-    deadline = time.monotonic() + wait_s
-    try:
-        locked = _try_lock(descriptor)
-        while not locked and time.monotonic() < deadline:
-            time.sleep(_POLL_S)
-            locked = _try_lock(descriptor)
-        yield locked
-    finally:
-        os.close(descriptor)
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _connect(files: LedgerFiles) -> duckdb.DuckDBPyConnection | None:
-    """The database, opened for writing; None if somebody else has it open."""
-    connection = duckdb.connect(":memory:")
-    path = str(files.database).replace("'", "''")
-    try:
-        connection.execute(f"ATTACH '{path}' AS ledger (STORAGE_VERSION '{STORAGE_VERSION}')")
-        connection.execute("USE ledger")
-    except duckdb.Error as error:
-        connection.close()
-        if any(sign in str(error) for sign in _HELD_SIGNS):
-            return None
-        raise DatabaseError(
-            f"can't open {files.database}: {error}\nMove it away to start a new one; journals that "
-            "were not drained yet are kept and will go there."
-        ) from error
-    return connection

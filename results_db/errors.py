@@ -3,6 +3,8 @@
 LedgerError
 ├── JournalError        an event could not be made durable
 ├── DatabaseError       ledger.duckdb can't be opened or brought to this version
+│   └── NewerDatabaseError   a newer sz-mcp made it
+├── UpkeepError         a backup, a pruning or a look at the disk can't be done as asked
 ├── QueryError          a query was refused, failed, or took too long
 └── BlobError           stored source is damaged or the home is not writable
     └── UnknownKernelError   no kernel of that id in this home
@@ -21,6 +23,14 @@ class JournalError(LedgerError):
 
 class DatabaseError(LedgerError):
     """The database itself is unusable; journals keep everything until it is mended."""
+
+
+class NewerDatabaseError(DatabaseError):
+    """A newer version of sz-mcp made the database; the message says what to do."""
+
+
+class UpkeepError(LedgerError):
+    """The ledger can't be backed up or pruned as asked; nothing was changed."""
 
 
 class QueryError(LedgerError):

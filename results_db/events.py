@@ -22,6 +22,7 @@ from kernels.records import (
 )
 from results_db.rows import (
     BuildRow,
+    ComparisonRow,
     DiagnosticRow,
     KernelRow,
     MetricRow,
@@ -32,6 +33,7 @@ from results_db.rows import (
     VerdictRow,
     ViolationRow,
 )
+from results_db.statistics import Compared
 from results_db.summary import RunSummary, Speed, over_bound, summarise
 
 
@@ -87,10 +89,13 @@ def finished_rows(
     run_id: str,
     kernel_id: str,
     tool: str,
-    result: Verdict | RunResult | Profile,
+    result: Verdict | RunResult | Profile | Compared,
     guidance: Sequence[Guidance],
 ) -> tuple[Row, ...]:
     """A finished run of any tool: its outcome and what that tool measured."""
+    if isinstance(result, Compared):
+        rows = finished_rows(run_id, kernel_id, tool, result.result, guidance)
+        return *rows, *_comparisons(result, Subject(kernel_id, run_id=run_id))
     failure = result.failure
     finished = RunFinishedRow(
         run_id=run_id,
@@ -112,6 +117,23 @@ def finished_rows(
             return *_verdict_rows(finished, result), *messages
         case Profile():
             return *_profile_rows(finished, result), *messages
+
+
+def _comparisons(compared: Compared, subject: Subject) -> Iterable[ComparisonRow]:
+    for one in compared.contrasts:
+        yield ComparisonRow(
+            run_id=str(subject.run_id),
+            kernel_id=subject.kernel_id,
+            against=compared.against,
+            direction=one.direction,
+            verdict=one.speedup.verdict,
+            speedup=one.speedup.ratio,
+            speedup_low=one.speedup.low,
+            speedup_high=one.speedup.high,
+            pairs=len(one.seconds),
+            seconds=one.seconds,
+            against_seconds=one.against_seconds,
+        )
 
 
 def without_sources(arguments: Mapping[str, object]) -> Mapping[str, object]:

@@ -44,6 +44,25 @@ class LedgerFiles:
         return self.home / "ledger-read.duckdb"
 
     @property
+    def pictures(self) -> Path:
+        """Pictures of profiles, by run."""
+        return self.home / "pictures"
+
+    @property
+    def attempts(self) -> Path:
+        """How many attempts each named session has made."""
+        return self.home / "attempts"
+
+    @property
+    def cancel(self) -> Path:
+        """Empty files named after runs that somebody wants cancelled."""
+        return self.home / "cancel"
+
+    def before(self, version: int) -> Path:
+        """The copy of a database of an older version that its upgrade leaves."""
+        return self.home / f"ledger.duckdb.v{version}.bak"
+
+    @property
     def drain_lock(self) -> Path:
         """Whoever holds it exclusively is the drainer."""
         return self.home / "drain.lock"

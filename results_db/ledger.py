@@ -16,7 +16,15 @@ from kernels.records import Build, Guidance, Kernel, Profile, RunResult, Verdict
 from results_db import events
 from results_db.blobs import BlobStore
 from results_db.journal import Journal
-from results_db.rows import CallRow, HostRow, Row, RunStartedRow, SessionRow
+from results_db.rows import (
+    CallRow,
+    HostRow,
+    Row,
+    RunFinishedRow,
+    RunStartedRow,
+    SessionRow,
+)
+from results_db.statistics import Compared
 
 
 class Ledger:
@@ -47,8 +55,10 @@ class Ledger:
 
     def kernel(self, kernel: Kernel, call_id: str, attempt: int | None = None) -> None:
         """A submission was received: its source is stored first, then the row that names it."""
-        blob = self._blobs.put_kernel(kernel)
-        self._append(events.kernel_row(kernel, call_id, blob, attempt))
+        # A pruning in between would take a source that no row names yet.
+        with self._blobs.kept():
+            blob = self._blobs.put_kernel(kernel)
+            self._append(events.kernel_row(kernel, call_id, blob, attempt))
 
     def build(
         self, call_id: str, kernel_id: str, build: Build, guidance: Sequence[Guidance] = ()
@@ -65,11 +75,25 @@ class Ledger:
         run_id: str,
         kernel_id: str,
         tool: str,
-        result: Verdict | RunResult | Profile,
+        result: Verdict | RunResult | Profile | Compared,
         guidance: Sequence[Guidance] = (),
     ) -> None:
         """A run ended, well or badly."""
         self._append(*events.finished_rows(run_id, kernel_id, tool, result, guidance))
+
+    def run_failed(self, run_id: str, kernel_id: str, tool: str, kind: str, message: str) -> None:
+        """A run ended without a result, for a cause that is not the kernel's."""
+        self._append(
+            RunFinishedRow(
+                run_id=run_id,
+                kernel_id=kernel_id,
+                tool=tool,
+                status="error",
+                stage=None,
+                failure_kind=kind,
+                failure_message=message,
+            )
+        )
 
     def close(self) -> None:
         """Let go of the journal; the next drain archives it. Idempotent."""

@@ -26,7 +26,7 @@ duckdb.connect("ledger-read.duckdb", read_only=True).sql("SELECT * FROM leaderbo
 
 Open `ledger-read.duckdb`: it is a copy that is replaced whole after every drain, so reading it
 holds up nobody, and what you opened stays as it was. While `ledger.duckdb` is open elsewhere,
-servers keep journalling and put nothing into it.
+servers keep journalling and put nothing into it. Backups, pruning, upgrades: operations.md.
 
 | file or folder | what it is |
 |---|---|
@@ -35,6 +35,10 @@ servers keep journalling and put nothing into it.
 | `ledger.duckdb` | the database that drains write, rows and progress in one transaction |
 | `ledger-read.duckdb` | the copy to read |
 | `blobs/` | sources of submissions by hash, and which kernel has which |
+| `pictures/` | pictures of profiles, by run |
+| `attempts/` | how many attempts each named session has made |
+| `cancel/` | runs that somebody asked to cancel and whose server has not looked yet |
+| `ledger.duckdb.vN.bak` | the database as it was before an upgrade from schema N |
 
 `flock` must work on the home: use a local disk. Times are UTC. GB/s are 10⁹ bytes of original data
 per second. A query gives NaN and infinities as null; plain DuckDB shows them.

@@ -164,6 +164,12 @@ class RunStartedRow(Row):
     agent: str
     attempt: int | None = None
     """Of the call, as in `KernelRow`."""
+    repeats: int | None = None
+    threads: int | None = None
+    against: str | None = None
+    """kernel_id it is timed side by side with."""
+    reproduces: str | None = None
+    """run_id of the run that it repeats."""
 
 
 @dataclass(frozen=True)
@@ -312,6 +318,25 @@ class MetricRow(Row):
     """measured | derived | reported"""
 
 
+@dataclass(frozen=True)
+class ComparisonRow(Row):
+    """How one kernel's speed compares with another's in one direction."""
+
+    table: ClassVar[str] = "comparisons"
+    run_id: str
+    kernel_id: str
+    against: str
+    direction: str
+    verdict: str
+    """faster | slower | inconclusive"""
+    speedup: float
+    speedup_low: float
+    speedup_high: float
+    pairs: int
+    seconds: tuple[float, ...]
+    against_seconds: tuple[float, ...]
+
+
 ROWS: tuple[type[Row], ...] = (
     SessionRow,
     HostRow,
@@ -325,4 +350,5 @@ ROWS: tuple[type[Row], ...] = (
     ViolationRow,
     ProfileRow,
     MetricRow,
+    ComparisonRow,
 )

@@ -2,11 +2,13 @@
 
 `schema.sql` is the newest form of the tables, for a new database. An older database gets the
 scripts `migrations/NNNN.sql` after its version instead; both end with the same views and comments.
-A newer database is left as it is: the drain writes into whatever columns it finds.
+A newer database is refused: `database.connect` says so, and journals keep what an older server
+writes until a newer one drains it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +16,7 @@ from pathlib import Path
 
 import duckdb
 
-VERSION = 2
+VERSION = 3
 
 _FOLDER = Path(__file__).parent
 
@@ -22,7 +24,7 @@ STAMPED_COMMENTS: Mapping[str, str] = {
     "id": "Uuid of the row: decides whether two ledgers hold the same one",
     "recorded_at": "When the row was written to the journal (UTC)",
     "host": "Fingerprint of the machine: see hosts",
-    "writer": "Server process that wrote it: stdio, http, eval",
+    "writer": "Server process that wrote it: stdio, http, eval, cli",
     "segment": "Journal file it came from",
     "extra": "What a newer server wrote that this schema has no column for",
 }
@@ -86,7 +88,7 @@ def _apply(connection: duckdb.DuckDBPyConnection, schema: Schema, found: int) ->
         for version in range(found + 1, schema.version + 1):
             _run(connection, schema.migrations[version])
     _run(connection, schema.views)
-    _comment(connection)
+    _comment(connection, schema)
     now = datetime.now(UTC).replace(tzinfo=None)
     connection.execute("INSERT INTO schema_version VALUES (?, ?)", [schema.version, now])
 
@@ -99,15 +101,19 @@ def _run(connection: duckdb.DuckDBPyConnection, script: str) -> None:
             connection.execute(statement)
 
 
-def _comment(connection: duckdb.DuckDBPyConnection) -> None:
+def _comment(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None:
     """Comment the columns that every table has, and view columns named like a table's.
 
-    Views mostly show columns of runs_finished, so its comments come first.
+    Views mostly show columns of runs_finished, so its comments come first, then those of the others
+    as the scripts have them: in an upgraded database they were created in another order.
     """
+    scripts = schema.tables + schema.views
+    order = ["runs_finished", *re.findall(r"^CREATE [A-Z ]*(?:TABLE|VIEW) (\w+)", scripts, re.M)]
     columns = connection.execute(
         "SELECT table_name, column_name, comment FROM duckdb_columns()"
         " WHERE NOT internal AND database_name = current_database()"
-        " ORDER BY table_name <> 'runs_finished', table_oid, column_index"
+        " ORDER BY coalesce(list_position(?, table_name), 9999), table_name, column_index",
+        [order],
     ).fetchall()
     known: dict[str, str] = dict(STAMPED_COMMENTS)
     for _, column, comment in columns:

@@ -1,4 +1,4 @@
--- The tables of the ledger, version 2. Views are in views.sql. A statement ends with `;` at the end
+-- The tables of the ledger, version 3. Views are in views.sql. A statement ends with `;` at the end
 -- of a line. Every event table also has the columns that `stamped_columns` of schema.py explains:
 -- id, recorded_at, host, writer, segment, extra. Times are UTC. GB/s are 10^9 bytes of original data
 -- per second. DOUBLE columns may hold NaN and infinities. No name needs quoting.
@@ -157,7 +157,8 @@ COMMENT ON COLUMN diagnostics.source_line IS 'Text of that line';
 
 CREATE TABLE runs_started (
   run_id VARCHAR, call_id VARCHAR, attempt BIGINT, kernel_id VARCHAR, tool VARCHAR,
-  field VARCHAR, mode VARCHAR, bound DOUBLE, session VARCHAR, agent VARCHAR,
+  field VARCHAR, mode VARCHAR, bound DOUBLE, repeats BIGINT, threads BIGINT, against VARCHAR,
+  reproduces VARCHAR, session VARCHAR, agent VARCHAR,
   id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
   extra JSON);
 COMMENT ON TABLE runs_started IS 'Beginnings of runs; the view runs joins them with their ends';
@@ -169,6 +170,12 @@ COMMENT ON COLUMN runs_started.tool IS 'verify_bounds, run_compress or profile';
 COMMENT ON COLUMN runs_started.field IS 'Field of scientific data, or suite';
 COMMENT ON COLUMN runs_started.mode IS 'abs or rel';
 COMMENT ON COLUMN runs_started.bound IS 'Bound as asked, in that mode';
+COMMENT ON COLUMN runs_started.repeats IS 'Timed repetitions that were asked for';
+COMMENT ON COLUMN runs_started.threads IS 'Threads the kernel was allowed';
+COMMENT ON COLUMN runs_started.against IS
+  'kernel_id it was timed side by side with; such a run is not ranked';
+COMMENT ON COLUMN runs_started.reproduces IS
+  'run_id of the run that it repeats; such a run is not ranked';
 COMMENT ON COLUMN runs_started.session IS 'Session it belongs to';
 COMMENT ON COLUMN runs_started.agent IS 'Who asked for it';
 
@@ -327,3 +334,26 @@ COMMENT ON COLUMN metrics.name IS 'Name of the number';
 COMMENT ON COLUMN metrics.value IS 'The number';
 COMMENT ON COLUMN metrics.unit IS 'Its unit';
 COMMENT ON COLUMN metrics.provenance IS 'measured, derived, or reported (by the child, untrusted)';
+
+CREATE TABLE comparisons (
+  run_id VARCHAR, kernel_id VARCHAR, against VARCHAR, direction VARCHAR, verdict VARCHAR,
+  speedup DOUBLE, speedup_low DOUBLE, speedup_high DOUBLE, pairs BIGINT, seconds DOUBLE[],
+  against_seconds DOUBLE[],
+  id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
+  extra JSON);
+COMMENT ON TABLE comparisons IS
+  'Kernels timed side by side, a row per direction: docs/operations.md has the formula';
+COMMENT ON COLUMN comparisons.run_id IS 'Its run';
+COMMENT ON COLUMN comparisons.kernel_id IS 'Kernel that is judged';
+COMMENT ON COLUMN comparisons.against IS 'Kernel it is compared with';
+COMMENT ON COLUMN comparisons.direction IS 'compress, decompress or run';
+COMMENT ON COLUMN comparisons.verdict IS
+  'faster or slower than the other; inconclusive if the interval contains 1';
+COMMENT ON COLUMN comparisons.speedup IS
+  'Speed of kernel_id over that of against: Hodges-Lehmann estimate over the pairs';
+COMMENT ON COLUMN comparisons.speedup_low IS 'Lower end of its 95% interval';
+COMMENT ON COLUMN comparisons.speedup_high IS
+  'Upper end of its 95% interval; infinity with fewer than 6 pairs';
+COMMENT ON COLUMN comparisons.pairs IS 'Undisturbed pairs of repetitions';
+COMMENT ON COLUMN comparisons.seconds IS 'Time per input of kernel_id in each pair';
+COMMENT ON COLUMN comparisons.against_seconds IS 'Time per input of against in each pair';

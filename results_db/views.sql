@@ -4,13 +4,15 @@
 CREATE OR REPLACE VIEW runs AS
 SELECT
   run_id, s.call_id, s.attempt, coalesce(f.kernel_id, s.kernel_id) AS kernel_id,
-  coalesce(f.tool, s.tool) AS tool, s.agent, s.session, s.field, s.mode, s.bound,
+  coalesce(f.tool, s.tool) AS tool, s.agent, s.session, s.field, s.mode, s.bound, s.repeats,
+  coalesce(f.threads, s.threads) AS threads, s.against, s.reproduces,
   CASE
     WHEN f.run_id IS NOT NULL THEN f.status
     WHEN j.closed IS FALSE THEN 'running'
     ELSE 'aborted'
   END AS status,
-  f.* EXCLUDE (run_id, kernel_id, tool, status, id, recorded_at, host, writer, segment, extra),
+  f.* EXCLUDE (
+    run_id, kernel_id, tool, status, threads, id, recorded_at, host, writer, segment, extra),
   s.recorded_at AS started_at, f.recorded_at AS finished_at,
   coalesce(f.host, s.host) AS host, coalesce(f.writer, s.writer) AS writer
 FROM runs_started s
@@ -69,13 +71,16 @@ WITH
       END AS score,
       CASE WHEN k.task = 'sz-open' THEN 'bits' ELSE 'GB/s' END AS score_unit,
       r.ratio, r.compress_gbps, r.decompress_gbps, r.run_gbps, r.max_abs_error, r.abs_bound,
-      r.worst_over_bound, r.repetitions, r.within_size_rule, r.finished_at AS measured_at
+      r.worst_over_bound, r.repetitions, r.within_size_rule, r.finished_at AS measured_at,
+      r.against, r.reproduces
     FROM runs r JOIN kernels k USING (kernel_id)
     WHERE r.execution IS NOT NULL
   )
 SELECT
-  scored.*,
+  scored.* EXCLUDE (against, reproduces),
   CASE
+    WHEN against IS NOT NULL THEN 'it was timed side by side with another kernel'
+    WHEN reproduces IS NOT NULL THEN 'it reproduces another run'
     WHEN status <> 'timed' THEN 'its status is ' || status || ', not timed'
     WHEN broken.kernel_id IS NOT NULL
       THEN 'the kernel broke its bound or format at this mode and bound'

@@ -136,21 +136,6 @@ def test_a_newer_database_is_left_alone(database: Connection) -> None:
     assert not schema.upgrade(database, schema.packaged())
 
 
-def test_a_database_of_the_first_version_gets_every_column_of_a_new_one(
-    database: Connection,
-) -> None:
-    newest = schema.packaged()
-    tables = newest.tables.replace("call_id VARCHAR, attempt BIGINT,", "call_id VARCHAR,")
-    tables = re.sub(r"COMMENT ON COLUMN (kernels|runs_started)\.attempt.*\n.*;\n", "", tables)
-    with duckdb.connect(":memory:") as old:
-        schema.upgrade(old, Schema(version=1, tables=tables, views="", migrations={}))
-        before = set(names(old))
-        schema.upgrade(old, newest)
-
-        assert ("runs_started", "attempt") not in before
-        assert set(names(old)) == set(names(database))
-
-
 def test_there_is_a_migration_to_every_version_but_the_first() -> None:
     assert set(schema.packaged().migrations) == set(range(2, schema.VERSION + 1))
 
