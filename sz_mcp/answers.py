@@ -7,6 +7,7 @@ out. What a level hides is hidden here and nowhere else.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
@@ -21,6 +22,7 @@ from kernels.records import (
     FailureKind,
     Guidance,
     Kernel,
+    Loop,
     Metric,
     Point,
     Profile,
@@ -29,15 +31,18 @@ from kernels.records import (
     Status,
     Verdict,
 )
+from results_db.statistics import Contrast
 from results_db.summary import Speed, summarise
 from sz_mcp.replies import (
     CaseContentReply,
     CaseReply,
     CompileReply,
+    ContrastReply,
     CounterexampleReply,
     DiagnosticReply,
     GuidanceReply,
     KernelReply,
+    LoopReply,
     MetricReply,
     PointReply,
     ProfileReply,
@@ -48,12 +53,20 @@ from sz_mcp.replies import (
     VerifyReply,
 )
 from sz_mcp.settings import FeedbackLevel
+from toolchains.vectorisation import left_scalar
 
 if TYPE_CHECKING:
     from results_db.queries import QueryResult
 
-SHOWN_CASES = 8
+SHOWN_PHASES = 6
+SHOWN_LOOPS = 3
+"""In a concise profile: phases, and loops that were not vectorised."""
+_BRIEF = (".seconds", ".bandwidth", ".share_of_copy_peak", ".peak_memory", "copy_peak")
+"""How the names of metrics end that a concise profile tells."""
+SHOWN_CASES = 4
 """Failed cases in the structure of a concise reply; the content of the first alone."""
+SHOWN_SAMPLES = 14
+"""In a concise reply, those that were not disturbed first: all of the 7 each way that are usual."""
 OUTPUT_TAIL = 1500
 """Characters of a kernel's own output in a concise reply."""
 
@@ -89,6 +102,10 @@ class Asked:
     bound: float
     repeats: int = 7
     threads: int = 1
+    against: str | None = None
+    """kernel_id it is timed side by side with."""
+    reproduces: str | None = None
+    """run_id of the run that it repeats."""
 
 
 class _AskedFields(TypedDict):
@@ -157,18 +174,26 @@ def verify_reply(
 
 
 def concise(reply: Reply) -> Reply:
-    """The reply with few of many failed cases: the text, made before, tells of all in groups."""
-    if not isinstance(reply, VerifyReply):
-        return reply
-    first, rest = reply.cases[:1], reply.cases[1:SHOWN_CASES]
-    shown = [*first, *(case.model_copy(update={"content": None}) for case in rest)]
-    return reply.model_copy(update={"cases": shown})
+    """The reply with few of many cases or samples: the text, made before, tells of all."""
+    match reply:
+        case VerifyReply():
+            first, rest = reply.cases[:1], reply.cases[1:SHOWN_CASES]
+            bare = [case.model_copy(update={"content": None}) for case in rest]
+            return reply.model_copy(update={"cases": [*first, *bare]})
+        case RunReply() if len(reply.samples) > SHOWN_SAMPLES:
+            by_worth = sorted(reply.samples, key=lambda sample: sample.disturbed)
+            return reply.model_copy(update={"samples": by_worth[:SHOWN_SAMPLES]})
+    return reply
 
 
 def run_reply(
-    asked: Asked, result: RunResult, guidance: Sequence[Guidance], view: View
+    asked: Asked,
+    result: RunResult,
+    guidance: Sequence[Guidance],
+    view: View,
+    contrasts: Sequence[Contrast] = (),
 ) -> RunReply:
-    """Reply of run_compress for a finished run."""
+    """Reply of run_compress for a finished run, or for one beside another kernel."""
     summary, checked = summarise(result), result.comparison
     step = _after(asked, result.failure)
     if result.failure is None:
@@ -196,6 +221,8 @@ def run_reply(
         cache_state=result.cache_state,
         null_round_trip_s=finite(result.null_round_trip_s),
         samples=[_sample(sample) for sample in result.samples],
+        against=asked.against,
+        compared=[_contrast(one, result.raw_bytes) for one in contrasts],
         metrics=metrics_reply(result.metrics) if view.detailed else [],
         **_told(view, result.failure, (), guidance, step),
     )
@@ -206,16 +233,30 @@ def profile_reply(
 ) -> ProfileReply:
     """Reply of profile for a finished profile."""
     every = tuple(dict.fromkeys((*profile.guidance, *guidance)))
+    loops: Sequence[Loop] = profile.loops if view.detailed else _scalar(profile)
     return ProfileReply(
         status=profile.status,
         stage=profile.stage,
         **_asked(asked),
         abs_bound=None if profile.failure else finite(profile.bound.absolute),
-        metrics=metrics_reply(profile.metrics),
+        metrics=metrics_reply(profile.metrics if view.detailed else _brief(profile.metrics)),
         bottleneck=profile.bottleneck,
+        loops=[_loop(loop) for loop in loops] if view.feedback != "none" else [],
+        notes=list(profile.notes) if view.feedback != "none" else [],
         picture=picture_uri(asked.run_id) if profile.picture else None,
         **_told(view, profile.failure, (), every, _after(asked, profile.failure)),
     )
+
+
+def _brief(metrics: Sequence[Metric]) -> list[Metric]:
+    """What a concise reply tells: per function, and the longest phases."""
+    phases = [m for m in metrics if m.name.startswith("phase.")]
+    longest = sorted(phases, key=lambda m: -m.value)[:SHOWN_PHASES]
+    return [m for m in metrics if m in longest or m.name.endswith(_BRIEF)]
+
+
+def _scalar(profile: Profile) -> list[Loop]:
+    return [loop for loop in profile.loops if left_scalar(loop)][:SHOWN_LOOPS]
 
 
 def running_reply(kernel_id: str, run_id: str, fraction: float, message: str) -> KernelReply:
@@ -319,11 +360,14 @@ def _after_build(kernel_id: str, build: Build) -> str:
 
 def _after(asked: Asked, failure: Failure | None) -> str:
     """A better version, or the same call where the kernel was not to blame."""
+    if failure is not None and failure.kind is FailureKind.PEER:
+        return "the same call with a kernel that keeps its bound as `against`"
     if failure is None or failure.kind not in (FailureKind.BUSY, FailureKind.CANCELLED):
         return _again(asked.kernel_id)
     field = "" if asked.field == "suite" else f', field="{asked.field}"'
     extras = "" if asked.repeats == 7 else f", repeats={asked.repeats}"
     extras += "" if asked.threads == 1 else f", threads={asked.threads}"
+    extras += "" if asked.against is None else f', against="{asked.against}"'
     return f'{asked.tool}(kernel_id="{asked.kernel_id}"{field}{_at(asked)}{extras}) again'
 
 
@@ -356,6 +400,18 @@ def _diagnostic(diagnostic: Diagnostic) -> DiagnosticReply:
     )
 
 
+def _loop(loop: Loop) -> LoopReply:
+    return LoopReply(
+        function=loop.function,
+        file=loop.file,
+        line=loop.line,
+        source=loop.source,
+        width=loop.width,
+        reason=loop.reason,
+        share=finite(loop.share),
+    )
+
+
 def _point(point: Point) -> PointReply:
     return PointReply(
         flat=point.flat,
@@ -376,6 +432,7 @@ def _counterexample(shown: Counterexample) -> CounterexampleReply:
         values=list(shown.values),
         decoded=list(shown.decoded),
         point=_point(shown.point),
+        inputs=list(shown.inputs),
     )
 
 
@@ -407,6 +464,20 @@ def _content(content: CaseContent) -> CaseContentReply:
         minimum=finite(content.minimum),
         maximum=finite(content.maximum),
         non_finite=content.non_finite,
+    )
+
+
+def _contrast(contrast: Contrast, nbytes: int) -> ContrastReply:
+    speedup = contrast.speedup
+    return ContrastReply(
+        direction=contrast.direction,
+        verdict=speedup.verdict,
+        speedup=speedup.ratio,
+        low=speedup.low,
+        high=finite(speedup.high),
+        pairs=len(contrast.seconds),
+        gbps=nbytes / statistics.median(contrast.seconds) / 1e9,
+        against_gbps=nbytes / statistics.median(contrast.against_seconds) / 1e9,
     )
 
 

@@ -10,6 +10,7 @@ import asyncio
 import importlib
 import os
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -20,8 +21,9 @@ from results_db.blobs import BlobStore
 from results_db.errors import BlobError
 from results_db.ledger import Ledger
 from sz_mcp.arguments import Known
-from sz_mcp.calls import CallLog, Sessions
+from sz_mcp.calls import Caller, CallLog, Sessions
 from sz_mcp.jobs import Jobs
+from sz_mcp.quota import DiskQuota
 from sz_mcp.settings import Settings
 from sz_mcp.tokens import Token
 from sz_mcp.upkeep import Upkeep
@@ -29,6 +31,7 @@ from sz_mcp.upkeep import Upkeep
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kernels.fields import Catalogue
     from sz_mcp.engine import Engine, Outcome
 
 P = ParamSpec("P")
@@ -39,9 +42,12 @@ WARM = "sz_mcp.pipeline.warm"
 LATER = ("sz_mcp.pictures", "results_db.queries", "results_db.drain")
 """Slow imports that are made once the engine is up, so that no call waits for them."""
 _EVALUATING = ("compile_kernel", "verify_bounds", "run_compress", "profile")
+_OPERATORS = ("eval", "cli")
+"""Transports of the command line, where no agent listens."""
 KEPT_KERNELS = 256
 CLOSE_S = 3.0
 """How long cancelled work may take to end when the server does."""
+_POLL_S = 0.02
 
 
 class App:
@@ -54,9 +60,10 @@ class App:
         open_engine: Callable[[App], Engine] | None = None,
         tokens: Mapping[str, Token] | None = None,
     ) -> None:
-        """`transport` is stdio, http or eval; `open_engine` replaces the real engine."""
+        """`transport` is stdio, http, eval or cli; `open_engine` replaces the real engine."""
         self.settings = settings
         self.ledger = Ledger(settings.home, writer=transport)
+        self._operator = transport in _OPERATORS
         self.sessions = Sessions(settings, transport, tokens)
         self._blobs = BlobStore(settings.home)
         self._kernels: OrderedDict[str, Kernel] = OrderedDict()
@@ -65,10 +72,17 @@ class App:
         self._workers = {tool: ThreadPoolExecutor(settings.workers, tool) for tool in _EVALUATING}
         self._writer = ThreadPoolExecutor(1, "journal")
         self.jobs: Jobs[Outcome] = Jobs(self._workers, settings.kept_results)
-        self._upkeep = Upkeep(
-            settings.home, settings.budgets.drain_s, lambda: bool(self.jobs.running())
+        self.quota = DiskQuota(settings.home, settings.disk_quota_bytes)
+        self.upkeep = Upkeep(
+            settings.home,
+            settings.budgets.drain_s,
+            busy=lambda: bool(self.jobs.running()),
+            cancel=self.jobs.cancel,
+            quota=self.quota,
         )
-        self.call_log = CallLog(self.sessions, self.ledger, self._writer, self._upkeep.note)
+        self.call_log = CallLog(self.sessions, self.ledger, self._writer, self.upkeep.note)
+        self.started_at = time.monotonic()
+        self.stopping = False
         self._loader = ThreadPoolExecutor(1, "load")
         self._engine: Future[Engine] = self._loader.submit(open_engine or _open_engine, self)
 
@@ -77,7 +91,7 @@ class App:
         self._loader.submit(lambda: importlib.import_module(WARM).warm())
         for module in LATER:
             self._loader.submit(importlib.import_module, module)
-        self._upkeep.start()
+        self.upkeep.start()
 
     def engine(self) -> Engine:
         """The engine; blocks until it is built. For threads."""
@@ -96,13 +110,17 @@ class App:
             tasks=tuple(engine.tasks),
             targets=tuple(engine.targets),
             fields=engine.catalogue.names(),
-            field_problem=engine.catalogue.problem,
+            field_problem=self._field_problem(engine.catalogue),
             has_kernel=lambda kernel_id: self.kernel(kernel_id) is not None,
             has_run=lambda run_id: self.jobs.find(run_id) is not None,
             roots=self.settings.roots,
             limits=self.settings.limits,
             cores=os.cpu_count() or 1,
         )
+
+    def _field_problem(self, catalogue: Catalogue) -> Callable[[str], str | None]:
+        """What is wrong with a field's name: an operator may use those that agents never see."""
+        return catalogue.missing if self._operator else catalogue.problem
 
     def receive(self, kernel: Kernel, call_id: str, attempt: int | None) -> None:
         """Store a submission and its row; it is on disk when this returns."""
@@ -122,12 +140,44 @@ class App:
         self._remember(kernel)
         return kernel
 
+    def kernels_of(self, caller: Caller, most: int) -> list[str]:
+        """kernel_ids of a caller, the latest first: of its session, then of its agent's others."""
+        with self._kernels_lock:
+            used = reversed(self._kernels.values())
+            own = [one.kernel_id for one in used if one.session == caller.session]
+        stored = self._blobs.recent_kernels(caller.agent, most)
+        return list(dict.fromkeys([*own, *stored]))[:most]
+
     async def write(self, event: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
         """Record an event in the journal's thread; it is on disk when this returns."""
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._writer, lambda: event(*args, **kwargs))
         # A drain waits until no job runs, so this also covers what a job will write in the end.
-        self._upkeep.note()
+        self.upkeep.note()
+
+    def refusal(self) -> str | None:
+        """Why nothing new may be evaluated now; None if it may. Blocks for a moment."""
+        if self.stopping:
+            return "the server is shutting down: connect again and repeat the call"
+        return self.quota.refusal()
+
+    async def settle(self) -> None:
+        """Take no new work, give what runs its time, then cancel it and let its calls answer."""
+        self.stopping = True
+        budget = self.settings.budgets.shutdown_s
+        if not await self._idle_within(budget):
+            for job in self.jobs.running():
+                job.cancellation.cancel()
+            await self._idle_within(CLOSE_S)
+
+    async def _idle_within(self, seconds: float) -> bool:
+        """Whether no job runs and no call is being answered, at the latest then."""
+        deadline = time.monotonic() + seconds
+        while self.jobs.running() or self.call_log.in_progress:
+            if time.monotonic() >= deadline:
+                return False
+            await asyncio.sleep(_POLL_S)
+        return True
 
     def close(self) -> None:
         """Cancel what runs, kill the children, let go of the journal, drain it. Idempotent."""
@@ -142,7 +192,7 @@ class App:
             workers.shutdown(wait=False, cancel_futures=True)
         self._writer.shutdown(wait=True)
         self.ledger.close()
-        self._upkeep.close()
+        self.upkeep.close()
 
     def _remember(self, kernel: Kernel) -> None:
         with self._kernels_lock:

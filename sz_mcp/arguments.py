@@ -25,6 +25,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from results_db.statistics import FEWEST_PAIRS
 from sz_mcp.errors import ArgumentProblems
 from sz_mcp.settings import Limits
 from sz_mcp.submissions import folder_under_roots, problems_of_files
@@ -143,6 +144,17 @@ def _check_threads(value: int, info: ValidationInfo) -> int:
     return value
 
 
+def _check_pairs(value: str | None, info: ValidationInfo) -> str | None:
+    repeats = info.data.get("repeats", FEWEST_PAIRS)
+    if value is not None and repeats < FEWEST_PAIRS:
+        raise PydanticCustomError(
+            "pairs",
+            "a comparison needs repeats of at least {fewest}: fewer pairs say nothing",
+            {"fewest": FEWEST_PAIRS},
+        )
+    return value
+
+
 def _check_files(value: dict[str, str] | None, info: ValidationInfo) -> dict[str, str] | None:
     problems = () if value is None else problems_of_files(value, _known(info).limits)
     if problems:
@@ -209,69 +221,71 @@ class Arguments(ArgModelBase):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     response_format: Literal["concise", "detailed"] = "concise"
-    """concise: what decides the next step. detailed: also every case, metric and printed line."""
+    """detailed: everything."""
 
 
 class DescribeArguments(Arguments):
     """Arguments of `describe_arch`."""
 
     target: TargetName | None = None
-    """One target in full (contract, example, measured peaks); without it, all targets in brief."""
+    """One in full; without it, all in brief."""
 
 
 class CompileArguments(Arguments):
     """Arguments of `compile_kernel`."""
 
     task: TaskName
-    """What is asked, for example szp; describe_arch lists the tasks."""
+    """For example szp."""
     target: TargetName
-    """Where it must run, for example numba; describe_arch lists the targets."""
+    """For example numba."""
     files: Annotated[
         dict[str, str] | None, BeforeValidator(_from_json), AfterValidator(_check_files)
     ] = None
-    """The source, file name → text; kernel.py is required. At most 32 files and 256 KiB."""
+    """Name → text, with kernel.py; at most 32 files, 256 KiB."""
     path: Annotated[str | None, AfterValidator(_check_path), Field(validate_default=True)] = None
-    """Instead of files: a folder holding kernel.py, under a root this server was started with."""
+    """Instead of files: a folder under a root of this server."""
     parent: KernelId | None = None
-    """kernel_id of the version this one was derived from, if any."""
+    """kernel_id of the version it improves."""
 
 
 class MeasureArguments(Arguments):
     """What the tools that run a kernel at a bound take."""
 
     kernel_id: KernelId
-    """As compile_kernel returned it."""
+    """From compile_kernel."""
     mode: Mode = "rel"
-    """rel: the bound times the field's value range (max − min). abs: the bound as it is."""
+    """rel: bound × (max − min) of the field."""
     bound: BoundValue = 1e-3
-    """Largest allowed error, in the units of `mode`; above 0."""
+    """Largest error allowed; above 0."""
 
 
 class VerifyArguments(MeasureArguments):
     """Arguments of `verify_bounds`."""
 
     field: Annotated[str, AfterValidator(_check_field_or_suite)] = SUITE
-    """suite: the hard cases every kernel must survive. Or one field by name."""
+    """The suite of hard cases, or a field."""
 
 
 class RunArguments(MeasureArguments):
     """Arguments of `run_compress`."""
 
     field: FieldName
-    """Which data to compress; describe_arch lists the fields."""
+    """See describe_arch."""
     repeats: Annotated[int, Field(ge=1, le=50), BeforeValidator(_no_bool)] = 7
-    """Timed repetitions in each direction."""
+    """Timed requests each way."""
     threads: Threads = 1
-    """Threads the kernel may use; results at different counts are ranked apart."""
+    """Ranked apart."""
+    against: Annotated[KernelId | None, AfterValidator(_check_pairs)] = None
+    """Another kernel_id: time both in turn."""
 
 
 class ProfileArguments(MeasureArguments):
     """Arguments of `profile`."""
 
     field: FieldName
-    """Which data to profile on."""
+    """See describe_arch."""
     threads: Threads = 1
-    """Threads the kernel may use."""
+    """Threads it may use."""
 
 
 class WishArguments(Arguments):
@@ -288,19 +302,20 @@ class QueryArguments(Arguments):
     """Arguments of `query_results`."""
 
     sql: Annotated[str, Field(min_length=1)]
-    """One SELECT (DuckDB SQL). Start with SELECT * FROM leaderboard; the resource sz-mcp://schema
-    describes every table, view and column."""
-    max_rows: Annotated[int, Field(ge=1, le=1000), BeforeValidator(_no_bool)] = 50
-    """Rows returned at most; `truncated` says whether there were more."""
+    """One SELECT."""
+    max_rows: Annotated[int | None, Field(ge=1, le=1000), BeforeValidator(_no_bool)] = None
+    """Rows at most; by default as many as keep the reply short."""
 
 
 class ResultArguments(Arguments):
     """Arguments of `get_result`."""
 
     run_id: Annotated[str, AfterValidator(_check_run)]
-    """As a tool that answered `running` returned it."""
+    """From a reply that said running."""
     wait_s: Annotated[float, Field(ge=0, le=45), BeforeValidator(_no_bool)] = 20.0
-    """How long to wait for the run to finish, in seconds."""
+    """Seconds to wait."""
+    cancel: bool = False
+    """End it first; only for runs of your own session."""
 
 
 _A = TypeVar("_A", bound=Arguments)
@@ -329,7 +344,7 @@ def _told(error: ErrorDetails, model: type[Arguments]) -> str:
             near = difflib.get_close_matches(where, names, n=1)
             hint = f" (did you mean {near[0]}?)" if near else ""
             return f"unknown argument {where!r}: valid names are {', '.join(names)}{hint}"
-        case "value_error" | "bool" | "bound" | "threads" | "choice" | "kernel" | "run":
+        case "value_error" | "bool" | "pairs" | "bound" | "threads" | "choice" | "kernel" | "run":
             return f"{where}: {error['msg'].removeprefix('Value error, ')}"
         case "no_source" | "two_sources":
             return error["msg"]

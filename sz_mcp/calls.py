@@ -26,6 +26,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR
 from pydantic import ValidationError
 
+from results_db.attempts import Attempts
 from results_db.errors import JournalError
 from results_db.ledger import Ledger
 from results_db.rows import CallRow, SessionRow
@@ -110,6 +111,8 @@ class Sessions:
         self._process = uuid.uuid4().hex
         self._lock = threading.Lock()
         self._attempts: Counter[str] = Counter()
+        self._kept = Attempts(settings.home)
+        self._named = {one.session or name for name, one in self._tokens.items()}
         self._seen: set[str] = set()
 
     def caller(self, context: ServerRequestContext[Any, Any]) -> Caller:
@@ -119,7 +122,7 @@ class Sessions:
         access = get_access_token()
         token = self._tokens.get(access.client_id) if access else None
         if access is not None:
-            session = f"{self._process}-{access.client_id}"
+            session = (token.session if token else "") or access.client_id
         elif self._transport == "http" and params:
             session = f"{self._process}-{params.client_info.name}"
         else:
@@ -152,7 +155,13 @@ class Sessions:
         )
 
     def count_attempt(self, session: str) -> int:
-        """The number of this attempt within its session, from 1."""
+        """The number of this attempt within its session, from 1.
+
+        A token's session goes on in other servers of this home, at the same time or later.
+        Raises JournalError.
+        """
+        if session in self._named:
+            return self._kept.next(session)
         with self._lock:
             self._attempts[session] += 1
             return self._attempts[session]
@@ -173,6 +182,8 @@ class CallLog:
         self._ledger = ledger
         self._writer = writer
         self._written = written
+        self.in_progress = 0
+        """Calls that are being answered."""
 
     async def __call__(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
@@ -182,6 +193,16 @@ class CallLog:
             return await call_next(ctx)
         call = _opened(self._sessions.caller(ctx), ctx.method, ctx.params or {})
         token = _CURRENT.set(call)
+        self.in_progress += 1
+        try:
+            return await self._answered(call, ctx, call_next)
+        finally:
+            self.in_progress -= 1
+            _CURRENT.reset(token)
+
+    async def _answered(
+        self, call: Call, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
         try:
             result = await call_next(ctx)
         except asyncio.CancelledError:
@@ -191,8 +212,6 @@ class CallLog:
         except (MCPError, ValidationError) as error:
             await self._record(call, call.row("protocol_error", {}, str(error)))
             raise
-        finally:
-            _CURRENT.reset(token)
         told = result if isinstance(result, dict) else {}
         failed = told.get("isError") is True
         error_text = _first_text(told) if failed else None

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kernels.fields import Catalogue
+from kernels.records import Metric
 from sz_mcp.answers import finite, metrics_reply
 from sz_mcp.replies import DescribeReply, FieldReply, TargetReply, TaskReply
 from toolchains.base import TargetInfo
 
 if TYPE_CHECKING:
+    from kernels.fields import Catalogue
     from kernels.tasks.base import Task
     from sz_mcp.engine import Engine
 
@@ -35,14 +36,26 @@ def describe_one(
         available=info.available,
         reason=info.reason,
         limits=metrics_reply(info.limits),
-        peaks=metrics_reply(info.peaks),
+        hardware=metrics_reply(info.hardware),
+        peaks=metrics_reply(info.peaks if detailed else _typical(info.peaks)),
+        notes=list(info.notes),
         contract=info.contract,
         example=dict(info.example),
+        example_task=info.example_task,
         advice=list(info.advice),
         tasks=_tasks(engine.tasks) if detailed else [],
         fields=_fields(engine.catalogue) if detailed else [],
         feedback=feedback,
     )
+
+
+_TYPICAL = tuple(f"_at_{kib}_KiB" for kib in (16, 512, 8192, 131072))
+"""Sizes of a concise reply: about what the levels of a processor's memory hold."""
+
+
+def _typical(peaks: Sequence[Metric]) -> list[Metric]:
+    """Those of one thread at a few sizes; all of them if none is at these."""
+    return [peak for peak in peaks if peak.name.endswith(_TYPICAL)] or list(peaks)
 
 
 def _target(info: TargetInfo) -> TargetReply:

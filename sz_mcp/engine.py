@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Protocol
 
 from kernels.bounds import BoundError
-from kernels.fields import Catalogue
+from kernels.fields import Catalogue, FieldDataError
 from kernels.records import Build, Failure, Guidance, Kernel, Profile, RunResult, Verdict
 from kernels.tasks import TASKS, Task
 from results_db.ledger import Ledger
+from results_db.statistics import Compared
 from sz_mcp.answers import Asked, View, compile_reply, profile_reply, run_reply, verify_reply
 from sz_mcp.errors import ArgumentProblems
 from sz_mcp.host import host_row
@@ -58,6 +59,10 @@ class Evaluations(Protocol):
 
     def run(self, kernel: Kernel, request: Request, watch: Watch) -> RunResult:
         """Size, error and speed."""
+        ...
+
+    def compare(self, kernel: Kernel, against: Kernel, request: Request, watch: Watch) -> Compared:
+        """The same beside another kernel, with the ratio of their speeds."""
         ...
 
     def profile(self, kernel: Kernel, request: Request, watch: Watch) -> Profile:
@@ -110,18 +115,33 @@ class Engine:
         self._ledger.build(call_id, kernel.kernel_id, build, guidance)
         return Outcome(lambda view: compile_reply(kernel, build, guidance, view, attempt))
 
-    def measure(self, asked: Asked, kernel: Kernel, job: Job[Outcome]) -> Outcome:
-        """Verify, run or profile, as `asked.tool` says; its start is already recorded.
+    def measure(
+        self, asked: Asked, kernel: Kernel, job: Job[Outcome], against: Kernel | None = None
+    ) -> Outcome:
+        """Verify, run, compare or profile, as asked; its start is already recorded.
 
         Raises:
-            ArgumentProblems: no absolute bound follows from what was asked.
+            ArgumentProblems: no absolute bound follows from what was asked, or the field is gone.
         """
         try:
-            return self._measure(asked, kernel, job)
+            return self._measure(asked, kernel, job, against)
         except BoundError as error:
+            self._failed(asked, "argument", str(error))
             raise ArgumentProblems(f"bound: {error}") from error
+        except FieldDataError as error:
+            raise ArgumentProblems(f"field: {error}") from error
+        except Exception as error:
+            # Agents read the ledger: what exactly went wrong is for the server's log.
+            self._failed(asked, "internal", f"the server failed ({type(error).__name__})")
+            raise
 
-    def _measure(self, asked: Asked, kernel: Kernel, job: Job[Outcome]) -> Outcome:
+    def _failed(self, asked: Asked, kind: str, message: str) -> None:
+        """Without an end the run would seem to go on for as long as the server does."""
+        self._ledger.run_failed(asked.run_id, asked.kernel_id, asked.tool, kind, message)
+
+    def _measure(
+        self, asked: Asked, kernel: Kernel, job: Job[Outcome], against: Kernel | None
+    ) -> Outcome:
         watch = Watch(job.cancellation, job.advance)
         request = Request(asked.field, asked.mode, asked.bound, asked.repeats, asked.threads)
         match asked.tool:
@@ -129,6 +149,14 @@ class Engine:
                 verdict = self.pipeline.verify(kernel, request, watch)
                 guidance = self._finish(asked, kernel, verdict)
                 return Outcome(lambda view: verify_reply(asked, verdict, guidance, view))
+            case "run_compress" if against is not None:
+                compared = self.pipeline.compare(kernel, against, request, watch)
+                guidance = self._finish(asked, kernel, compared)
+                return Outcome(
+                    lambda view: run_reply(
+                        asked, compared.result, guidance, view, compared.contrasts
+                    )
+                )
             case "run_compress":
                 run = self.pipeline.run(kernel, request, watch)
                 guidance = self._finish(asked, kernel, run)
@@ -152,7 +180,7 @@ class Engine:
         self.pipeline.close()
 
     def _finish(
-        self, asked: Asked, kernel: Kernel, result: Verdict | RunResult | Profile
+        self, asked: Asked, kernel: Kernel, result: Verdict | RunResult | Profile | Compared
     ) -> tuple[Guidance, ...]:
         guidance = self._guide(result.failure, kernel.submission.target)
         self._ledger.run_finished(asked.run_id, asked.kernel_id, asked.tool, result, guidance)
@@ -172,7 +200,7 @@ class Engine:
 def open_engine(ledger: Ledger, home: Path) -> Engine:
     """The real one: children on this machine, which the ledger records first."""
     catalogue = Catalogue(home)
-    pipeline = Pipeline(catalogue)
+    pipeline = Pipeline(catalogue, home=home)
     ledger.host(host_row(pipeline.layers()))
     return Engine(
         Parts(pipeline=pipeline, catalogue=catalogue, guide=guidance_for, draw=_draw), ledger, home

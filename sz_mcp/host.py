@@ -31,6 +31,12 @@ def host_row(layers: Iterable[Layer]) -> HostRow:
     )
 
 
+def peaks_key() -> str:
+    """What measured bandwidths hold for: this machine, as this version measures it."""
+    cores = os.cpu_count() or 1
+    return f"{_fingerprint(_cpu(), cores)}-{_version('sz-mcp').replace(' ', '-')}"
+
+
 def versions() -> dict[str, str]:
     """The packages that decide what is measured, and by what."""
     return {name: _version(name) for name in _PACKAGES}

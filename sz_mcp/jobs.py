@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
 from toolchains.base import Cancellation
@@ -38,10 +39,21 @@ class Job(Generic[T]):
     future: Future[T]
     """Set by `Jobs.start`."""
 
-    def __init__(self, run_id: str, tool: str, kernel_id: str) -> None:
+    def __init__(
+        self,
+        run_id: str,
+        tool: str,
+        kernel_id: str,
+        session: str = "",
+        asked: Mapping[str, object] | None = None,
+    ) -> None:
+        """session: of its caller; asked: what else it was asked for, to be shown."""
         self.run_id = run_id
         self.tool = tool
         self.kernel_id = kernel_id
+        self.session = session
+        self.asked = dict(asked or {})
+        self.started_at = datetime.now(UTC)
         self.cancellation = Cancellation()
         self.progress = QUEUED
         self._lock = threading.Lock()
@@ -78,6 +90,11 @@ class Jobs(Generic[T]):
         self._kept = kept
         self._lock = threading.Lock()
         self._jobs: OrderedDict[str, Job[T]] = OrderedDict()
+        self._watchers: list[Callable[[Job[T]], None]] = []
+
+    def on_start(self, watcher: Callable[[Job[T]], None]) -> None:
+        """Call `watcher` with every job that starts, where it is started."""
+        self._watchers.append(watcher)
 
     def start(self, job: Job[T], work: Callable[[Job[T]], T]) -> None:
         """Run `work` in a thread of its tool's executor; forget the oldest finished jobs."""
@@ -88,16 +105,30 @@ class Jobs(Generic[T]):
             finished = [name for name, one in self._jobs.items() if one.future.done()]
             for name in finished[: max(0, len(finished) - self._kept)]:
                 del self._jobs[name]
+        for watcher in self._watchers:
+            watcher(job)
 
     def find(self, run_id: str) -> Job[T] | None:
         """The job of that name, unless it was never here or was forgotten."""
         with self._lock:
             return self._jobs.get(run_id)
 
+    def cancel(self, run_id: str) -> bool:
+        """End a job; whether one of that name was in progress here."""
+        job = self.find(run_id)
+        if job is None or job.future.done():
+            return False
+        job.cancellation.cancel()
+        return True
+
     def running(self) -> list[Job[T]]:
         """The jobs in progress."""
+        return [job for job in self.remembered() if not job.future.done()]
+
+    def remembered(self) -> list[Job[T]]:
+        """The jobs in progress and the last finished ones, in the order they were started."""
         with self._lock:
-            return [job for job in self._jobs.values() if not job.future.done()]
+            return list(self._jobs.values())
 
 
 async def follow(

@@ -7,6 +7,8 @@ readers can tell apart, on white.
 from __future__ import annotations
 
 import io
+import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +19,7 @@ from matplotlib.figure import Figure
 from kernels.records import Profile
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#E69F00", "#009E73", "#999999"
+COLOURS = (BLUE, ORANGE, GREEN, GREY)
 _INK = "#222222"
 _DPI = 110
 _PHASES = 10
@@ -41,17 +44,30 @@ class _Phase:
     seconds: float
 
 
+@dataclass(frozen=True)
+class _Point:
+    """One function of the task in the roofline."""
+
+    function: str
+    nbytes: float
+    gbps: float
+    share: float
+    roof: float
+    """GB/s that a copy moves at that size."""
+    colour: str
+    marker: str
+
+
 def draw_profile(profile: Profile) -> bytes:
-    """Time per phase, and bandwidth against the copy peak at that size."""
+    """Time per phase, and the kernel's functions against this machine's bandwidth by size."""
     phases = _phases(profile)
-    figure = Figure(figsize=(9.5, 1.9 + 0.34 * max(len(phases), 4)), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(3, 1.3))
+    figure = Figure(figsize=(11.5, max(4.2, 1.9 + 0.3 * len(phases))), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
     _draw_phases(left, phases)
-    _draw_speeds(right, profile)
+    _draw_roofline(right, profile)
     bound = f"{profile.bound.mode} {profile.bound.value:g}"
-    figure.suptitle(
-        f"{profile.field}, bound {bound}\n{profile.bottleneck}", fontsize=10, color=_INK, wrap=True
-    )
+    lines = [f"{profile.field}, bound {bound}", *textwrap.wrap(profile.bottleneck, 140)]
+    figure.suptitle("\n".join(lines), fontsize=10, color=_INK)
     return _png(figure)
 
 
@@ -114,7 +130,7 @@ def _draw_phases(axes: Axes, phases: Sequence[_Phase]) -> None:
         axes.text(0.5, 0.5, "no phases", ha="center", transform=axes.transAxes)
         return
     order = dict.fromkeys(phase.function for phase in phases)
-    colours = dict(zip(order, (BLUE, ORANGE, GREEN, GREY), strict=False))
+    colours = dict(zip(order, COLOURS, strict=False))
     labels = [f"{phase.function}: {phase.name}".removeprefix(": ") for phase in phases]
     times = [phase.seconds * 1e3 for phase in phases]
     bars = axes.barh(labels, times, color=[colours[phase.function] for phase in phases])
@@ -124,29 +140,83 @@ def _draw_phases(axes: Axes, phases: Sequence[_Phase]) -> None:
     axes.tick_params(axis="y", labelsize=8)
 
 
-def _draw_speeds(axes: Axes, profile: Profile) -> None:
-    values = {metric.name: metric.value for metric in profile.metrics}
-    speeds = {
-        name.removesuffix(".bandwidth"): value
-        for name, value in values.items()
-        if name.endswith(".bandwidth")
-    }
-    axes.set_title("Bandwidth of original data", fontsize=10, color=_INK)
-    axes.set_ylabel("GB/s")
-    _draw_bars(axes, list(speeds), list(speeds.values()))
-    peak = values.get("copy_peak")
-    if peak:
-        axes.axhline(peak, color=_INK, linewidth=1.2, linestyle="--")
-        axes.text(
-            0.98,
-            peak,
-            f"copy peak {peak:.3g}",
-            ha="right",
-            va="bottom",
-            fontsize=8,
-            transform=axes.get_yaxis_transform(),
+def _draw_roofline(axes: Axes, profile: Profile) -> None:
+    """Bytes moved per second against the bytes that a call moves, both logarithmic.
+
+    A copy of n bytes touches 2n and moves 2n; a read or a write touches and moves n.
+    """
+    points = _points(profile)
+    axes.set_title("Bytes moved, against this machine's memory", fontsize=10, color=_INK)
+    axes.set_xlabel("bytes that a call reads and writes")
+    axes.set_ylabel("GB/s moved")
+    for name, style, width, curve in (
+        ("read", ":", 1.2, [(p.nbytes, p.read_gbps) for p in profile.peaks]),
+        ("copy", "-", 1.8, [(2 * p.nbytes, 2 * p.copy_gbps) for p in profile.peaks]),
+        ("write", "--", 1.2, [(p.nbytes, p.write_gbps) for p in profile.peaks]),
+    ):
+        if curve:
+            sizes, speeds = zip(*curve, strict=True)
+            axes.plot(sizes, speeds, style, color=_INK, linewidth=width, label=f"{name} peak")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    for point in points:
+        axes.plot(
+            point.nbytes,
+            point.gbps,
+            point.marker,
+            markersize=9,
+            color=point.colour,
+            markeredgecolor=_INK,
+            label=f"{point.function}: {point.gbps:.3g} GB/s, {100 * point.share:.2g}% of a copy",
         )
-        axes.set_ylim(0, max(peak, *speeds.values(), 0) * 1.18)
+        axes.vlines(point.nbytes, point.gbps, point.roof, color=point.colour, linewidth=1)
+    _frame(axes, profile, points)
+    _bare(axes)
+
+
+def _frame(axes: Axes, profile: Profile, points: Sequence[_Point]) -> None:
+    """Limits that hold curves and points, and names outside of both."""
+    sizes = [p.nbytes for p in profile.peaks] + [point.nbytes for point in points]
+    speeds = [2 * p.copy_gbps for p in profile.peaks] + [p.read_gbps for p in profile.peaks]
+    speeds += [point.gbps for point in points] + [point.roof for point in points]
+    if not sizes:
+        axes.text(0.5, 0.5, "nothing was measured", ha="center", transform=axes.transAxes)
+        return
+    axes.set_xlim(min(sizes) / 1.6, max(sizes) * 2.6)
+    axes.set_ylim(min(speeds) / 2.2, max(speeds) * 1.7)
+    low, high = (math.ceil(math.log2(limit)) for limit in axes.get_xlim())
+    ticks = [k for k in range(low, high) if k % 4 == 2]
+    axes.set_xticks([2.0**k for k in ticks], [_size(2**k) for k in ticks])
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
+    axes.grid(visible=True, color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize=8, frameon=False)
+
+
+def _size(nbytes: int) -> str:
+    """In the largest binary unit that leaves a whole number."""
+    names = ("B", "KiB", "MiB", "GiB")
+    power = min(len(names) - 1, (nbytes.bit_length() - 1) // 10)
+    return f"{nbytes >> 10 * power} {names[power]}"
+
+
+def _points(profile: Profile) -> list[_Point]:
+    """Functions of the task with what they move; from metrics named FUNCTION.moved_bytes, ..."""
+    values = {metric.name: metric.value for metric in profile.metrics}
+    functions = [
+        name.removesuffix(".moved_bandwidth")
+        for name, value in values.items()
+        if name.endswith(".moved_bandwidth") and value > 0
+    ]
+    points = []
+    for function, colour, marker in zip(functions, COLOURS, "os^D", strict=False):
+        gbps = values[f"{function}.moved_bandwidth"]
+        share = values.get(f"{function}.share_of_copy_peak", 0.0)
+        nbytes = max(1.0, values.get(f"{function}.moved_bytes", 1.0))
+        roof = gbps / share if share > 0 else gbps
+        points.append(_Point(function, nbytes, gbps, share, roof, colour, marker))
+    return points
 
 
 def _bare(axes: Axes) -> None:

@@ -79,6 +79,8 @@ class CounterexampleReply(Reply):
     """Original values."""
     decoded: list[str]
     point: PointReply
+    inputs: list[str] = []
+    """Of a stage: its input at the same places, where that has the shape of the output."""
 
 
 class CaseContentReply(Reply):
@@ -133,6 +135,42 @@ class SampleReply(Reply):
     """Original bytes per second / 1e9; null if too short to tell."""
     disturbed: bool
     """Other work on the machine slowed it; left out of the median if others are not."""
+
+
+class LoopReply(Reply):
+    """A loop as the compiler left it; reported by the kernel's own process."""
+
+    function: str
+    file: str
+    line: int
+    source: str
+    """Text of that line."""
+    width: int
+    """Values that one instruction takes; 1: not vectorised."""
+    reason: str
+    """Why it was not."""
+    share: float | None
+    """Of the profiled time, spent in its function; null if not known."""
+
+
+class ContrastReply(Reply):
+    """One direction of two kernels timed side by side."""
+
+    direction: str
+    """compress, decompress or run."""
+    verdict: str
+    """faster or slower than `against`; inconclusive if the interval contains 1."""
+    speedup: float
+    """Speed over that of `against`."""
+    low: float
+    """Lower end of the 95% interval of `speedup`."""
+    high: float | None
+    """Upper end; null with fewer than 6 pairs."""
+    pairs: int
+    """Undisturbed pairs of repetitions, in random order."""
+    gbps: float
+    """Median over the pairs."""
+    against_gbps: float
 
 
 class TaskReply(Reply):
@@ -191,11 +229,17 @@ class DescribeReply(Reply):
     reason: str | None = None
     """Why it can't run here, and the remedy; empty if it can."""
     limits: list[MetricReply] | None = None
+    hardware: list[MetricReply] | None = None
+    """Cores, vector width, caches, memory."""
     peaks: list[MetricReply] | None = None
-    """Bandwidths measured on this machine."""
+    """Bandwidths measured on this machine: of one thread at typical sizes; detailed: the whole
+    curve, and of all cores together."""
+    notes: list[str] | None = None
+    """The processor and its vector extensions; what is not known, and why."""
     contract: str | None = None
     example: dict[str, str] | None = None
-    """A complete submission, file name → text, ready for compile_kernel."""
+    """A complete submission for `example_task`, file name → text, ready for compile_kernel."""
+    example_task: str | None = None
     advice: list[str] | None = None
     tasks: list[TaskReply] = []
     fields: list[FieldReply] = []
@@ -312,6 +356,10 @@ class RunReply(MeasuredReply):
     """Median time of a request that does nothing, s."""
     samples: list[SampleReply] = []
     """Every timed repetition."""
+    against: str | None = None
+    """The other kernel, if two were timed side by side; such a run is not ranked."""
+    compared: list[ContrastReply] = []
+    """Per direction, how the two compare."""
     cycles: int | None = None
     """Simulated targets: cycles of the device."""
     projected_gbps: float | None = None
@@ -328,7 +376,12 @@ class ProfileReply(MeasuredReply):
     metrics: list[MetricReply] = []
     """Time per phase, bandwidth against the copy peak at that size, and more."""
     bottleneck: str = ""
-    """What limits the kernel, in a sentence."""
+    """What limits the slowest function, in a sentence, with the numbers behind it."""
+    loops: list[LoopReply] = []
+    """Innermost loops of compiled functions as the compiler left them, hottest first. concise: at
+    most 3, those not vectorised."""
+    notes: list[str] = []
+    """What disturbed the measurement; what could not be measured here, and the remedy."""
     picture: str | None = None
     """URI of the same as a PNG."""
 
@@ -340,7 +393,7 @@ class QueryReply(Reply):
     rows: list[list[JsonValue]]
     """Times are ISO 8601 text; NaN and infinities are null."""
     truncated: bool
-    """Whether there were more rows than max_rows."""
+    """Whether there were more rows."""
     as_of: str = ""
     """Up to when the ledger had been drained, ISO 8601."""
     warning: str = ""

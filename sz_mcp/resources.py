@@ -1,7 +1,7 @@
 """What can be read beside the tools: pages, fields, submissions, results, the schema.
 
 Long things are linked from replies and read here. Lists are single index pages, so that listing
-resources needs nothing that is slow to import.
+resources needs nothing that is slow to import. A run in progress can be read, and subscribed to.
 """
 
 from __future__ import annotations
@@ -19,14 +19,26 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
 from kernels import baselines
 from results_db.errors import QueryError
+from sz_mcp.answers import View
 from sz_mcp.app import App
+from sz_mcp.calls import current_call
 from sz_mcp.describe import describe_all, describe_one
+from sz_mcp.pages import task_page
+from sz_mcp.schemas import full_form
 from sz_mcp.texts import text_of
+from sz_mcp.tools import TOOLS
 
 if TYPE_CHECKING:
     from results_db.queries import QueryResult
+    from sz_mcp.engine import Outcome
+    from sz_mcp.jobs import Job
 
 _RUN_ID = re.compile(r"r_[0-9a-f]{32}")
+_OWN_RUNS = (
+    "SELECT run_id, tool, kernel_id, field, mode, bound, status, stage, ratio, compress_gbps, "
+    "decompress_gbps, run_gbps, failure_message, started_at, finished_at FROM runs "
+    "WHERE session = '{session}' ORDER BY started_at DESC LIMIT 50"
+)
 _SCHEMA = ("schema.sql", "views.sql")
 
 
@@ -47,9 +59,21 @@ class Pages:
         return text_of(describe_one(engine, info, self.app.settings.feedback, detailed=False))
 
     def task(self, task: str) -> str:
-        """A task: inputs, outputs, stream format, and how it is scored."""
+        """A task: inputs, outputs, how it is scored, and a complete example per target."""
         tasks = self.app.engine().tasks
-        return tasks[_one_of("task", task, tasks)].page
+        return task_page(tasks[_one_of("task", task, tasks)])
+
+    def tasks(self) -> str:
+        """Every task, simpler first, as JSON: name, rung, summary, signature, page."""
+        listed = describe_all(self.app.engine(), self.app.settings.feedback).tasks
+        return json.dumps([one.model_dump(mode="json") for one in listed])
+
+    def fields(self) -> str:
+        """Every field, as JSON: name, shape, dtype, unit, character, fill value, page."""
+        listed = describe_all(self.app.engine(), self.app.settings.feedback).fields
+        pages = [{"page": f"sz-mcp://fields/{one.name}"} for one in listed]
+        rows = [one.model_dump(mode="json") for one in listed]
+        return json.dumps([row | page for row, page in zip(rows, pages, strict=True)])
 
     def field(self, field: str) -> str:
         """A field: shape, type, unit, source, licence, checksum."""
@@ -72,9 +96,26 @@ class Pages:
             }
         )
 
+    def baselines(self) -> str:
+        """Every reference submission, as JSON: family, task, style, page."""
+        return json.dumps(
+            [
+                {
+                    "family": family,
+                    "task": task,
+                    "style": style,
+                    "page": f"sz-mcp://baselines/{family}/{task}/{style}",
+                }
+                for family in baselines.families()
+                for task in self.app.engine().tasks
+                for style in baselines.styles(task, family)
+            ]
+        )
+
     def baseline(self, family: str, task: str, style: str) -> str:
         """A reference submission (style naive or tuned), as JSON: file name → text."""
         tasks = self.app.engine().tasks
+        family = _one_of("family", family, baselines.families())
         styles = baselines.styles(_one_of("task", task, tasks), family)
         submission = baselines.read(task, _one_of("style", style, styles), family)
         return json.dumps(dict(submission.files))
@@ -101,11 +142,28 @@ class Pages:
         rows = _records(found)
         return json.dumps({"as_of": as_of, "truncated": found.truncated, "rows": rows})
 
+    def runs(self) -> str:
+        """Your session's runs, the latest first, as JSON: those in progress, then the last 50."""
+        session = current_call().caller.session
+        latest = [job for job in reversed(self.app.jobs.remembered()) if job.session == session]
+        found = self._query(f"{_OWN_RUNS.format(session=session.replace(chr(39), chr(39) * 2))}")
+        running = [_live(job) for job in latest if not job.future.done()]
+        known = {job["run_id"] for job in running}
+        ended = [row for row in _records(found) if row["run_id"] not in known]
+        return json.dumps({"running": running, "ended": ended})
+
     def run(self, run_id: str) -> str:
-        """A run as JSON: what was asked, what came of it, every timed sample."""
+        """A run as JSON: how far it is; once it is done, what came of it, with every sample."""
+        job = self.app.jobs.find(run_id)
+        if job is not None and not job.future.done():
+            return json.dumps(_live(job))
         rows = []
         if _RUN_ID.fullmatch(run_id):
             rows = _records(self._query(f"SELECT * FROM runs WHERE run_id = '{run_id}'"))
+        if not rows and job is not None:
+            # A build is no run to the ledger, but it has an id while it goes on.
+            view = View(current_call().caller.feedback)
+            return job.future.result().reply(view).model_dump_json()
         if not rows:
             raise ResourceNotFoundError(
                 f"no run {run_id!r} in the ledger: verify_bounds, run_compress and profile "
@@ -119,6 +177,10 @@ class Pages:
         if png is None:
             raise ResourceNotFoundError(f"no picture of a run {run_id!r}: profile makes them")
         return png
+
+    def tool(self, tool: str) -> str:
+        """A tool in full, as JSON: description, schemas, the meaning and unit of every field."""
+        return json.dumps(full_form(_one_of("tool", tool, TOOLS), TOOLS[tool]))
 
     def schema(self) -> str:
         """The ledger's tables and views with comments on every table and column, as SQL."""
@@ -139,6 +201,10 @@ def add_resources(server: MCPServer[dict[str, Any]], app: App) -> None:
     pages = Pages(app)
     for uri, title, body, mime_type in (
         ("targets", "Targets, tasks and fields", pages.targets, "text/plain"),
+        ("tasks", "All tasks", pages.tasks, "application/json"),
+        ("fields", "All fields", pages.fields, "application/json"),
+        ("baselines", "All reference submissions", pages.baselines, "application/json"),
+        ("runs", "Your runs", pages.runs, "application/json"),
         ("targets/{+target}", "A target", pages.target, "text/plain"),
         ("tasks/{task}", "A task", pages.task, "text/markdown"),
         ("fields/{field}", "A field", pages.field, "application/json"),
@@ -147,12 +213,27 @@ def add_resources(server: MCPServer[dict[str, Any]], app: App) -> None:
         ("leaderboard", "The leaderboard", pages.leaderboard, "application/json"),
         ("runs/{run_id}", "A run", pages.run, "application/json"),
         ("runs/{run_id}/profile.png", "Picture of a profile", pages.picture, "image/png"),
+        ("tools/{tool}", "A tool in full", pages.tool, "application/json"),
         ("schema", "Schema of the ledger", pages.schema, "application/sql"),
     ):
         register: Callable[[Any], Any] = server.resource(
             f"sz-mcp://{uri}", title=title, description=body.__doc__, mime_type=mime_type
         )
         register(body)
+
+
+def _live(job: Job[Outcome]) -> dict[str, object]:
+    """A run in progress."""
+    return {
+        "run_id": job.run_id,
+        "tool": job.tool,
+        "kernel_id": job.kernel_id,
+        **job.asked,
+        "status": "running",
+        "progress": job.progress.fraction,
+        "message": job.progress.message,
+        "started_at": job.started_at.isoformat(timespec="milliseconds"),
+    }
 
 
 def _records(result: QueryResult) -> list[dict[str, object]]:

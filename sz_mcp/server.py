@@ -16,30 +16,38 @@ from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
+from mcp.shared.uri_template import UriTemplate
 from mcp_types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolResult,
+    CompleteRequestParams,
     ContentBlock,
     GetPromptResult,
     ImageContent,
     InputRequiredResult,
     ResourceLink,
+    SubscribeRequestParams,
     TextContent,
     Tool,
+    UnsubscribeRequestParams,
 )
-from pydantic import AnyHttpUrl, BaseModel
+from pydantic import AnyHttpUrl
 
 from results_db.errors import BlobError, JournalError
 from sz_mcp import __version__
 from sz_mcp.answers import View, concise
 from sz_mcp.app import App
 from sz_mcp.arguments import Arguments, parse
+from sz_mcp.brief import structured
 from sz_mcp.calls import current_call
+from sz_mcp.completions import completer
 from sz_mcp.errors import ArgumentProblems
 from sz_mcp.prompts import add_prompts
-from sz_mcp.replies import DescribeReply, ProfileReply
+from sz_mcp.replies import ProfileReply
 from sz_mcp.resources import add_resources
+from sz_mcp.schemas import arguments_schema, description, result_schema
+from sz_mcp.subscriptions import Subscriptions, handlers
 from sz_mcp.texts import text_of
 from sz_mcp.tools import TOOLS, Answer, Declared, Use
 
@@ -51,14 +59,17 @@ Write, compile, verify and time kernels of SZ-family error-bounded lossy compres
 describe_arch says what can be written and for which machine; compile_kernel takes source and
 returns a kernel_id; verify_bounds checks the error bound on every element; run_compress measures
 ratio and speed; profile says where the time goes; query_results reads the ledger of all attempts in
-SQL. What is wrong with a kernel comes back as data (status, stage, diagnostics, guidance). A tool
-that needs longer than 45 s answers status "running" with a run_id for get_result."""
+SQL. What is wrong with a kernel comes back as data (status, stage, diagnostics, guidance); the
+resource sz-mcp://tools/NAME has the meaning and unit of every field. A tool that needs longer than
+45 s answers status "running" with a run_id for get_result."""
 
 
 class EvaluationServer(MCPServer[dict[str, Any]]):
     """An MCPServer whose tools are `TOOLS`; tools that are added to it work as usual."""
 
     def __init__(self, app: App, verifier: TokenVerifier | None = None) -> None:
+        self._news = Subscriptions(app.settings.budgets.progress_s)
+        app.jobs.on_start(self._news.watch)
         # The SDK wants an issuer even where tokens come from a file and no OAuth is offered.
         auth = AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None)
         super().__init__(
@@ -68,11 +79,17 @@ class EvaluationServer(MCPServer[dict[str, Any]]):
             instructions=INSTRUCTIONS,
             log_level="WARNING",
             middleware=[app.call_log],
+            subscriptions=self._news.bus,
             token_verifier=verifier,
             auth=auth if verifier else None,
         )
         self._app = app
         self._surface = [_tool(name, declared) for name, declared in TOOLS.items()]
+        low = self._lowlevel_server
+        subscribe, unsubscribe = handlers(self._news, self._readable)
+        low.add_request_handler("resources/subscribe", SubscribeRequestParams, subscribe)
+        low.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, unsubscribe)
+        low.add_request_handler("completion/complete", CompleteRequestParams, completer(app, self))
 
     async def list_tools(self) -> list[Tool]:
         """The surface, and whatever was added."""
@@ -134,6 +151,13 @@ class EvaluationServer(MCPServer[dict[str, Any]]):
         low = self._lowlevel_server
         await low.run(read, write, low.create_initialization_options())
 
+    async def _readable(self, uri: str) -> bool:
+        """Whether there is a resource of that form."""
+        if uri in {str(one.uri) for one in await self.list_resources()}:
+            return True
+        templates = await self.list_resource_templates()
+        return any(UriTemplate.parse(one.uri_template).match(uri) is not None for one in templates)
+
     async def _run(
         self, declared: Declared, raw: dict[str, Any], context: Context[dict[str, Any], Any]
     ) -> Answer:
@@ -154,7 +178,7 @@ def create_server(app: App, verifier: TokenVerifier | None = None) -> Evaluation
     """The server with its resources and prompts."""
     server = EvaluationServer(app, verifier)
     add_resources(server, app)
-    add_prompts(server)
+    add_prompts(server, app)
     return server
 
 
@@ -162,33 +186,11 @@ def _tool(name: str, declared: Declared) -> Tool:
     return Tool(
         name=name,
         title=declared.title,
-        description=_description(declared),
-        input_schema=_schema(declared.arguments),
-        output_schema=_schema(declared.reply),
+        description=description(declared),
+        input_schema=arguments_schema(declared.arguments),
+        output_schema=result_schema(declared.reply, declared.named),
         annotations=declared.annotations,
     )
-
-
-def _description(declared: Declared) -> str:
-    lines = (declared.body.__doc__ or "").strip().splitlines()
-    return "\n".join(line.strip() for line in lines)
-
-
-def _schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema, without the titles that only repeat the names."""
-    schema = _without_titles(model.model_json_schema())
-    if not isinstance(schema, dict):
-        raise TypeError(f"{model.__name__} has no object schema")
-    return schema
-
-
-def _without_titles(node: object) -> object:
-    if isinstance(node, list):
-        return [_without_titles(one) for one in node]
-    if isinstance(node, dict):
-        kept = {k: v for k, v in node.items() if not (k == "title" and isinstance(v, str))}
-        return {key: _without_titles(value) for key, value in kept.items()}
-    return node
 
 
 def _result(answer: Answer, *, detailed: bool) -> CallToolResult:
@@ -202,10 +204,8 @@ def _result(answer: Answer, *, detailed: bool) -> CallToolResult:
                 type="resource_link", uri=reply.picture, name="profile.png", mime_type="image/png"
             )
         )
-    # A reply about all targets has no fields of one target, and the reverse.
-    told = reply if detailed else concise(reply)
-    structured = told.model_dump(mode="json", exclude_unset=isinstance(reply, DescribeReply))
-    return CallToolResult(content=content, structured_content=structured)
+    told = structured(reply if detailed else concise(reply), detailed=detailed)
+    return CallToolResult(content=content, structured_content=told)
 
 
 def _told(name: str, error: ArgumentProblems) -> str:

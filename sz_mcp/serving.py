@@ -1,6 +1,7 @@
 """Serving one EvaluationServer over stdio or HTTP until its client leaves or a signal comes.
 
-Both end the same way: in-flight calls are cancelled, and whoever called here closes the App, which
+After a signal the server settles: it takes no new work and gives what runs its time. A second
+signal, or a client that is gone, ends it at once. Whoever called here then closes the App, which
 kills the children and lets go of the journal.
 """
 
@@ -15,13 +16,15 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from types import FrameType
 from typing import cast
 
 import anyio
 import uvicorn
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
 
 from sz_mcp.errors import SettingsError
 from sz_mcp.server import EvaluationServer
@@ -31,7 +34,9 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _QUEUED_LINES = 64
 _CHUNK = 1 << 16
 GRACE_S = 2.0
-"""How long HTTP connections may take to end after a signal."""
+"""How long HTTP connections may take to end once the server has settled."""
+Settle = Callable[[], Awaitable[None]]
+"""What is awaited after a signal, before connections are closed."""
 
 
 def log_to_stderr() -> None:
@@ -119,12 +124,12 @@ def _is_object(text: str) -> bool:
         return False
 
 
-def serve_stdio(server: EvaluationServer) -> None:
+def serve_stdio(server: EvaluationServer, settle: Settle) -> None:
     """Serve this process's stdin and stdout until the client closes them or a signal comes."""
-    anyio.run(_serve_stdio, server)
+    anyio.run(_serve_stdio, server, settle)
 
 
-async def _serve_stdio(server: EvaluationServer) -> None:
+async def _serve_stdio(server: EvaluationServer, settle: Settle) -> None:
     # Children must neither read the protocol nor keep its pipe open.
     wire = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -133,8 +138,20 @@ async def _serve_stdio(server: EvaluationServer) -> None:
     lines = cast("anyio.AsyncFile[str]", StdinLines(wire, os.dup(1)))
     with anyio.CancelScope() as scope:
         loop = asyncio.get_running_loop()
+        leaving: list[asyncio.Task[None]] = []
+
+        async def leave() -> None:
+            await settle()
+            scope.cancel()
+
+        def on_signal() -> None:
+            if leaving:
+                scope.cancel()
+            else:
+                leaving.append(loop.create_task(leave()))
+
         for number in _SIGNALS:
-            loop.add_signal_handler(number, scope.cancel)
+            loop.add_signal_handler(number, on_signal)
         async with stdio_server(stdin=lines) as streams:
             await server.serve_streams(*streams)
 
@@ -166,20 +183,55 @@ def check_exposure(host: str, allowed_hosts: Iterable[str], *, has_tokens: bool)
     )
 
 
-def serve_http(server: EvaluationServer, listener: socket.socket, hosts: tuple[str, ...]) -> None:
+class _HttpServer(uvicorn.Server):
+    """Uvicorn that closes its port on a signal, settles, and only then shuts down."""
+
+    def __init__(self, config: uvicorn.Config, settle: Settle) -> None:
+        super().__init__(config)
+        self._settle = settle
+        self._leaving: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to serve."""
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+
+    def handle_exit(self, _sig: int, _frame: FrameType | None) -> None:
+        """Called on a signal; Uvicorn's own would raise it again when all is done."""
+        if self._loop is None or self._leaving is not None:
+            self.should_exit = True
+        else:
+            self._loop.call_soon_threadsafe(self._begin_to_leave)
+
+    def _begin_to_leave(self) -> None:
+        if self._leaving is None:
+            self._leaving = asyncio.get_running_loop().create_task(self._leave())
+
+    async def _leave(self) -> None:
+        for listening in self.servers:
+            listening.close()
+        await self._settle()
+        self.should_exit = True
+
+
+def serve_http(
+    server: EvaluationServer, listener: socket.socket, hosts: tuple[str, ...], settle: Settle
+) -> None:
     """Serve Streamable HTTP on `listener` under /mcp until a signal comes."""
-    for number in _SIGNALS:
-        # Uvicorn shuts down on a signal and then raises it again, which must not kill the process
-        # before the App is closed.
-        signal.signal(number, lambda *_: None)
     config = uvicorn.Config(
-        server.streamable_http_app(transport_security=_security(hosts)),
+        http_app(server, hosts),
         log_config=None,
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=int(GRACE_S),
     )
-    asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))
+    asyncio.run(_HttpServer(config, settle).serve(sockets=[listener]))
+
+
+def http_app(server: EvaluationServer, hosts: tuple[str, ...]) -> Starlette:
+    """What answers under /mcp to requests that name this machine, or one of `hosts`."""
+    return server.streamable_http_app(transport_security=_security(hosts))
 
 
 def _security(hosts: tuple[str, ...]) -> TransportSecuritySettings:

@@ -1,41 +1,65 @@
 """What one server process is told at its start, as one frozen object that is passed down.
 
-Nothing below reads flags, the environment or the clock at import; the command line builds a
-`Settings` once and hands it to the server.
+Nothing below reads flags, the environment or the clock at import; `configuration` builds a
+`Settings` once, from a file, the environment and flags, and the command line hands it down. The
+text under a field is what the reference page and `sz-mcp config` say of it.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
-
-import platformdirs
+from typing import Annotated, Literal
 
 FeedbackLevel = Literal["none", "raw", "explain", "suggest"]
+
+
+@dataclass(frozen=True)
+class Least:
+    """The smallest value a number may have; `above`: it must be larger."""
+
+    value: float
+    above: bool = False
+
+
+Positive = Annotated[float, Least(0, above=True)]
+Count = Annotated[int, Least(1)]
 
 
 @dataclass(frozen=True)
 class Limits:
     """How large a submission may be."""
 
-    source_bytes: int = 256 * 1024
+    source_bytes: Count = 256 * 1024
     """UTF-8 bytes of all files of one submission."""
-    files: int = 32
+    files: Count = 32
+    """Files of one submission."""
 
 
 @dataclass(frozen=True)
 class Budgets:
     """How long things may take, in seconds."""
 
-    answer_s: float = 45.0
+    answer_s: Positive = 45.0
     """A tool answers within this, with `running` if need be: clients give up at about 60 s."""
-    progress_s: float = 0.25
+    progress_s: Positive = 0.25
     """Least time between two progress notifications of one call."""
-    drain_s: float = 5.0
+    drain_s: Positive = 5.0
     """Time between two looks at whether the journal has something to drain."""
+    shutdown_s: Annotated[float, Least(0)] = 10.0
+    """How long evaluations may go on after SIGTERM or SIGINT, before they are cancelled."""
+
+
+@dataclass(frozen=True)
+class Http:
+    """Serving over HTTP."""
+
+    address: str | None = None
+    """`[HOST:]PORT` to serve Streamable HTTP at; without it `serve` speaks stdio."""
+    token_file: Path | None = None
+    """TOML file of bearer tokens: who may call, and as which agent."""
+    allow_hosts: tuple[str, ...] = ()
+    """Host names that clients may use, beside those of this machine."""
 
 
 @dataclass(frozen=True)
@@ -43,21 +67,20 @@ class Settings:
     """One server process."""
 
     home: Path
-    """Where journal, ledger and submitted sources live."""
+    """Where journal, ledger and submitted sources live; default: the user's data folder."""
     roots: tuple[Path, ...] = ()
-    """Folders from which `compile_kernel` may read a `path`; resolved."""
+    """Folders from which `compile_kernel` may read a `path`."""
     agent: str = "anonymous"
     """Who is calling, over stdio; over HTTP a token says so."""
     feedback: FeedbackLevel = "suggest"
+    """How much agents are told about failures, where no token says otherwise."""
+    workers: Count = 4
+    """Evaluations of a tool that may be in progress at once; what is timed waits for a lock."""
+    kept_results: Count = 256
+    """Finished results that `get_result` can still return."""
+    disk_quota_bytes: Annotated[int, Least(0)] = 10_000_000_000
+    """Bytes that the home may take, without data sets and compiled functions; 0: no limit.
+    Above nine tenths there are warnings, above all of it nothing more is evaluated."""
     limits: Limits = field(default_factory=Limits)
     budgets: Budgets = field(default_factory=Budgets)
-    workers: int = 4
-    """Evaluations that may be in progress at once; timed work is serialised below, by a lock."""
-    kept_results: int = 256
-    """Finished results that `get_result` can still return."""
-
-
-def default_home(environment: Mapping[str, str] = os.environ) -> Path:
-    """`$SZ_MCP_HOME`, else the user's data folder."""
-    named = environment.get("SZ_MCP_HOME")
-    return Path(named).expanduser() if named else platformdirs.user_data_path("sz-mcp")
+    http: Http = field(default_factory=Http)

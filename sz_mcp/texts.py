@@ -12,8 +12,11 @@ from collections.abc import Iterable
 from sz_mcp.replies import (
     CaseReply,
     CompileReply,
+    ContrastReply,
+    CounterexampleReply,
     DescribeReply,
     DiagnosticReply,
+    FieldReply,
     KernelReply,
     MetricReply,
     ProfileReply,
@@ -27,6 +30,7 @@ SHOWN_DIAGNOSTICS = 5
 SHOWN_CASES = 6
 CELL = 60
 """Characters of one table cell."""
+_PEAK = re.compile(r"(\w+?)_at_(\d+)_KiB(\w*)")
 _VARYING = re.compile(r"b'[^']*'|\d[\d.]*(e[+-]?\d+)?|\([\d, ]*\)")
 
 
@@ -66,26 +70,62 @@ def _describe(reply: DescribeReply) -> Iterable[str]:
         yield from _target(reply)
     for task in reply.tasks:
         yield f"task {task.name}: {task.summary}"
-    for field in reply.fields:
-        shape = "×".join(map(str, field.shape))
-        fill = "" if field.fill_value is None else f", fill {field.fill_value:g}"
-        yield f"field {field.name}: {shape} {field.dtype} {field.unit}, {field.character}{fill}"
+    yield from (f"field {field.name}: {_form(field)}{field.character}" for field in reply.fields)
     if reply.targets is not None:
-        yield 'next: describe_arch(target="…") for its contract and a complete example'
+        yield 'next: describe_arch(target="…") for its contract and an example. The resource'
+        yield "sz-mcp://tasks/NAME says exactly what a task takes and returns, with an example"
     else:
         yield f'next: compile_kernel(task="…", target="{reply.target}", files={{"kernel.py": "…"}})'
+
+
+def _form(field: FieldReply) -> str:
+    """Shape, type and unit; the name of a synthetic field says them."""
+    if field.name.startswith("synthetic:"):
+        return ""
+    shape = "×".join(map(str, field.shape))
+    return f"{shape} {field.dtype}{field.unit and f' {field.unit}'}, "
 
 
 def _target(reply: DescribeReply) -> Iterable[str]:
     state = f"{reply.execution}" if reply.available else f"can't run here: {reply.reason}"
     yield f"target {reply.target} ({state})"
-    yield from _metrics("limit", reply.limits or [])
-    yield from _metrics("peak", reply.peaks or [])
+    yield from reply.notes or []
+    for label, metrics in (("hardware", reply.hardware or []), ("limits", reply.limits or [])):
+        if metrics:
+            listed = (f"{m.name} {_sized(m)}".rstrip() for m in metrics)
+            yield f"{label}: {', '.join(listed)}"
+    yield from _peaks(reply.peaks or [])
     if reply.contract:
         yield reply.contract
     for name, text in (reply.example or {}).items():
-        yield f"example {name}:\n{text.rstrip()}"
+        task = f" for task {reply.example_task}" if reply.example_task else ""
+        yield f"example{task}, {name}:\n{text.rstrip()}"
     yield from (f"advice: {line}" for line in reply.advice or [])
+
+
+def _peaks(peaks: list[MetricReply]) -> Iterable[str]:
+    """One line per kind (copy by 2 threads, ...), the sizes side by side."""
+    kinds: dict[str, list[str]] = {}
+    for peak in peaks:
+        found = _PEAK.fullmatch(peak.name)
+        if found is None:
+            yield from _metrics("peak", [peak])
+            continue
+        kind, size, threads = found.groups()
+        speed = f"{_number(peak.value)} at {_kib(int(size))}"
+        kinds.setdefault(kind + threads.replace("_", " "), []).append(speed)
+    for kind, speeds in kinds.items():
+        yield f"peak {kind}, GB/s: {', '.join(speeds)}"
+
+
+def _sized(metric: MetricReply) -> str:
+    if metric.unit == "KiB" and metric.value is not None:
+        return _kib(int(metric.value))
+    return f"{_number(metric.value)} {metric.unit}"
+
+
+def _kib(kib: int) -> str:
+    return f"{kib} KiB" if kib < 1024 else f"{kib >> 10} MiB"
 
 
 def _kernel(reply: KernelReply, first: Iterable[str]) -> Iterable[str]:
@@ -136,12 +176,7 @@ def _verify(reply: VerifyReply) -> Iterable[str]:
             f"{worst.decoded}, error {worst.error}"
         )
     if reply.counterexample:
-        shown = reply.counterexample
-        yield (
-            f"case {shown.case}, {shown.dtype}{shown.shape}, abs_bound {shown.abs_bound!r}, "
-            f"values from flat {shown.start}: {', '.join(shown.values)}"
-        )
-        yield f"decoded: {', '.join(shown.decoded)}"
+        yield from _counterexample(reply.counterexample)
     groups: dict[tuple[str, str, str], list[CaseReply]] = {}
     for case in reply.cases:
         if case.violations or case.message:
@@ -153,6 +188,19 @@ def _verify(reply: VerifyReply) -> Iterable[str]:
     more = sum(map(len, list(groups.values())[SHOWN_CASES:]))
     if more:
         yield f"… and {more} more cases that failed"
+
+
+def _counterexample(shown: CounterexampleReply) -> Iterable[str]:
+    """Of a codec: original and decoded. Of a stage: input, golden answer and output."""
+    stage = "int" in shown.dtype
+    first, second = ("wanted", "got") if stage else ("values", "decoded")
+    yield (
+        f"case {shown.case}, {shown.dtype}{shown.shape}, abs_bound {shown.abs_bound!r}, "
+        f"{first} from flat {shown.start}: {', '.join(shown.values)}"
+    )
+    yield f"{second}: {', '.join(shown.decoded)}"
+    if shown.inputs:
+        yield f"input: {', '.join(shown.inputs)}"
 
 
 def _alike(cases: list[CaseReply], reply: VerifyReply) -> Iterable[str]:
@@ -225,19 +273,62 @@ def _run(reply: RunReply) -> Iterable[str]:
             f"too large to be ranked by speed: {reply.stream_bytes} bytes against "
             f"1.02 × {reply.golden_bytes} + 64"
         )
+    yield from (_contrast(one, reply.against or "") for one in reply.compared)
+
+
+def _contrast(one: ContrastReply, against: str) -> str:
+    high = "∞" if one.high is None else f"{one.high:.4g}"
+    verdict = (
+        one.verdict if one.verdict != "inconclusive" else "inconclusive: more repeats tell more"
+    )
+    return (
+        f"{one.direction}: {one.speedup:.4g} times the speed of {against} "
+        f"({one.gbps:.4g} to {one.against_gbps:.4g} GB/s), 95% interval {one.low:.4g} to {high} "
+        f"over {one.pairs} pairs: {verdict}"
+    )
 
 
 def _profile(reply: ProfileReply) -> Iterable[str]:
     where = reply.bottleneck or _stopped(reply)
     yield f"{reply.status} on {reply.field}: {where}. run_id {reply.run_id}"
-    yield from _metrics("", reply.metrics)
+    told = {metric.name: metric for metric in reply.metrics}
+    functions = [name.removesuffix(".seconds") for name in told if name.endswith(".seconds")]
+    for function in functions:
+        yield f"{function}: {', '.join(_function(function, told))}"
+    phases = [m for name, m in told.items() if name.startswith("phase.") and m.value is not None]
+    if phases:
+        listed = (f"{m.name[6:]} {_number(1e3 * m.value)} ms" for m in phases if m.value)
+        yield f"time in functions of the submission: {', '.join(listed)}"
+    yield from _metrics("", (m for m in told.values() if m not in phases))
+    for loop in reply.loops:
+        state = f"takes {loop.width} values at a time" if loop.width > 1 else loop.reason
+        place = f"{loop.file}:{loop.line} in {loop.function or 'the module'}"
+        share = "" if loop.share is None else f", where {loop.share:.0%} of the time is spent"
+        yield f"loop {place}{share}: {state}\n    {loop.source}"
+    yield from (f"note: {note}" for note in reply.notes)
+
+
+def _function(function: str, told: dict[str, MetricReply]) -> Iterable[str]:
+    """The figures of one function of the task, which are taken from those that are still to tell.
+
+    Suffixes of metrics are those of `sz_mcp.pipeline.roofline.metrics`.
+    """
+    for suffix, factor, form in (
+        ("seconds", 1e3, "{} ms"),
+        ("bandwidth", 1.0, "{} GB/s of original data"),
+        ("share_of_copy_peak", 100.0, "{}% of the speed of a copy"),
+        ("peak_memory", 1.0, "{} MB of memory at its peak"),
+    ):
+        metric = told.pop(f"{function}.{suffix}", None)
+        if metric is not None and metric.value is not None:
+            yield form.format(_number(factor * metric.value))
 
 
 def _query(reply: QueryReply) -> Iterable[str]:
     yield " | ".join(reply.columns)
     for row in reply.rows:
         yield " | ".join(_cell(value) for value in row)
-    more = ", more were left out (max_rows)" if reply.truncated else ""
+    more = ", more were left out: see max_rows" if reply.truncated else ""
     yield f"({len(reply.rows)} rows{more})"
     if reply.warning:
         yield f"warning: {reply.warning}"

@@ -26,6 +26,8 @@ class Token(BaseModel):
     agent: str = Field(min_length=1)
     model: str = ""
     prompt_tier: str = ""
+    session: str = ""
+    """Name of the session, in which attempts are counted; empty: that of the token's table."""
     feedback: FeedbackLevel | None = None
     """None: as the server was started."""
 

@@ -10,7 +10,7 @@ import asyncio
 import importlib
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from results_db.rows import RunStartedRow
 from sz_mcp.answers import Asked, View, query_reply, running_reply
 from sz_mcp.app import App
 from sz_mcp.arguments import (
+    SUITE,
     Arguments,
     CompileArguments,
     DescribeArguments,
@@ -34,6 +35,7 @@ from sz_mcp.arguments import (
     RunArguments,
     VerifyArguments,
 )
+from sz_mcp.brief import fitting
 from sz_mcp.calls import Call
 from sz_mcp.describe import describe_all, describe_one
 from sz_mcp.errors import ArgumentProblems
@@ -53,6 +55,10 @@ from sz_mcp.submissions import read_folder
 if TYPE_CHECKING:
     from results_db.queries import QueryResult
     from sz_mcp.engine import Engine, Outcome
+
+
+DEFAULT_ROWS = 50
+"""Rows of a query that asks for no number; a concise reply may have fewer."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +82,10 @@ class Answer:
 
 
 async def describe_arch(use: Use, arguments: DescribeArguments) -> Answer:
-    """List what kernels can be written for, or explain one target. Call this first.
+    """List targets, tasks and fields, or explain one target. Call this first.
 
-    Without `target`: every target (and whether it runs here), task and field by name. With
-    `target`: its contract, limits, bandwidth peaks measured on this machine, advice, and a complete
-    example submission to start from. Next: compile_kernel.
+    With `target`: its contract, limits, bandwidth peaks of this machine, advice and a complete
+    example to start from. Next: compile_kernel.
     """
     engine, feedback = use.engine, use.view.feedback
     if arguments.target is None:
@@ -90,13 +95,13 @@ async def describe_arch(use: Use, arguments: DescribeArguments) -> Answer:
 
 
 async def compile_kernel(use: Use, arguments: CompileArguments) -> Answer:
-    """Send the source of a kernel and compile it; returns the kernel_id all other tools take.
+    """Send a kernel's source and compile it; returns the kernel_id the other tools take.
 
-    A submission is a few files, of which kernel.py defines compress(data, abs_bound) and
-    decompress(stream, shape, dtype), or run(...) for a stage task. Send them as `files`, or name a
-    folder as `path`. What is wrong with the source comes back as status, stage, diagnostics (file,
-    line, column) and guidance, not as an error of the call. Next: verify_bounds.
+    kernel.py defines compress(data, abs_bound) and decompress(stream, shape, dtype), or run(...)
+    for a stage. What is wrong with it comes back as status, stage, diagnostics and guidance, not as
+    an error of the call. Next: verify_bounds.
     """
+    _check_accepting(use)
     target = use.engine.targets[arguments.target]
     if not target.available:
         raise ArgumentProblems(f"target {target.target!r} can't run here: {target.reason}")
@@ -116,71 +121,74 @@ async def compile_kernel(use: Use, arguments: CompileArguments) -> Answer:
     _attempt(use, kernel.kernel_id)
     call_id, attempt = use.call.call_id, use.call.attempt
     await use.app.write(use.app.receive, kernel, call_id, attempt)
-    job: Job[Outcome] = Job(_new_run_id(), "compile_kernel", kernel.kernel_id)
+    about = {"task": arguments.task, "target": arguments.target}
+    job: Job[Outcome] = Job(
+        _new_run_id(), "compile_kernel", kernel.kernel_id, caller.session, about
+    )
     use.app.jobs.start(job, lambda job: use.engine.compile(kernel, call_id, attempt, job))
     return await _answer(use, job)
 
 
 async def verify_bounds(use: Use, arguments: VerifyArguments) -> Answer:
-    """Check every element of what a kernel decodes against its error bound, exactly.
+    """Check every element a kernel decodes against its bound, exactly (a stage: its outputs).
 
-    field="suite" (the default) runs the hard cases every kernel must survive: constants, noise,
-    subnormals, NaN and infinities, huge offsets, odd sizes. A field's name checks that field. For
-    stage tasks it checks equality with the golden answer. When the bound does not hold, the worst
-    element and a small counterexample come back. A kernel is ranked only with a suite verdict at
-    the same mode and bound. Next: run_compress.
+    The suite has the hard cases: NaN, subnormals, huge offsets, odd sizes and more. A failure comes
+    with the worst element and a counterexample. A kernel is ranked only if the suite holds at the
+    same mode and bound. Next: run_compress.
     """
     asked = _asked(use, "verify_bounds", arguments, arguments.field)
     return await _measure(use, asked)
 
 
 async def run_compress(use: Use, arguments: RunArguments) -> Answer:
-    """Measure how small and how fast a kernel is on one field, at one bound.
+    """Measure ratio, error and speed on one field; with `against`, which of two is faster.
 
-    Ratio and error are of the field itself; speeds are medians over `repeats` timed requests in
-    each direction, by the server's clock, with fresh content every time. Takes seconds; other runs
-    on this machine wait for it. Next: profile, or a better kernel with parent=this kernel_id.
+    Speeds are medians over `repeats` requests each way, by the server's clock, with fresh content
+    every time. Takes seconds. Next: profile, or a better kernel with parent=this kernel_id.
     """
+    if arguments.against is not None:
+        _check_comparable(use, arguments.kernel_id, arguments.against)
     asked = _asked(
         use, "run_compress", arguments, arguments.field, arguments.repeats, arguments.threads
     )
-    return await _measure(use, asked)
+    return await _measure(use, replace(asked, against=arguments.against))
 
 
 async def profile(use: Use, arguments: ProfileArguments) -> Answer:
     """Find where a kernel spends its time on one field: use it before optimising.
 
-    Returns the time per function of the submission, the bandwidth reached against the copy peak of
-    this machine, what limits the kernel, and a picture of it.
+    Returns time per phase, bandwidth against this machine's peak, what limits it, and a picture.
     """
     asked = _asked(use, "profile", arguments, arguments.field, threads=arguments.threads)
     return await _measure(use, asked)
 
 
 async def query_results(use: Use, arguments: QueryArguments) -> Answer:
-    """Ask the ledger of all calls, kernels and runs in SQL (DuckDB, read-only, one SELECT).
+    """Ask the ledger of all calls, kernels and runs in SQL (DuckDB, read-only).
 
-    Start with SELECT * FROM leaderboard, best_runs or ladder; the resource sz-mcp://schema
-    describes every table and column. Includes everything up to this call.
+    Start with SELECT * FROM leaderboard, best_runs or ladder; the resource sz-mcp://schema has
+    every column.
     """
     try:
-        result = await asyncio.to_thread(
-            _query, use.app.settings.home, arguments.sql, arguments.max_rows
-        )
+        most = arguments.max_rows or DEFAULT_ROWS
+        result = await asyncio.to_thread(_query, use.app.settings.home, arguments.sql, most)
     except QueryError as error:
         raise ToolError(str(error)) from error
-    return Answer(query_reply(result))
+    reply = query_reply(result)
+    short = arguments.max_rows is None and not use.view.detailed
+    return Answer(fitting(reply) if short else reply)
 
 
 async def get_result(use: Use, arguments: ResultArguments) -> Answer:
-    """Wait for a call that answered `running`, and return what it would have returned.
-
-    If it is still running after `wait_s`, says so again: call once more.
-    """
+    """Wait for a call that answered `running`, or end it; return its result, or `running` again."""
     job = use.app.jobs.find(arguments.run_id)
     if job is None:
         raise ToolError(f"{arguments.run_id} was forgotten meanwhile; see query_results")
     use.call.run_id, use.call.kernel_id = job.run_id, job.kernel_id
+    if arguments.cancel:
+        if job.session != use.call.caller.session:
+            raise ToolError(f"{job.run_id} is a run of another session: only that can cancel it")
+        job.cancellation.cancel()
     return await _answer(use, job, arguments.wait_s, owner=False)
 
 
@@ -191,6 +199,25 @@ def _query(home: Path, sql: str, max_rows: int) -> QueryResult:
 
 def _new_run_id() -> str:
     return f"r_{uuid.uuid4().hex}"
+
+
+def _check_accepting(use: Use) -> None:
+    """Raise a ToolError if this server evaluates nothing more."""
+    if reason := use.app.refusal():
+        raise ToolError(reason)
+
+
+def _check_comparable(use: Use, kernel_id: str, against: str) -> None:
+    """Raise ArgumentProblems if the two kernels do different things."""
+    one, other = use.app.kernel(kernel_id), use.app.kernel(against)
+    if one is None or other is None:
+        return
+    mine, theirs = one.submission, other.submission
+    if (mine.task, mine.target) != (theirs.task, theirs.target):
+        raise ArgumentProblems(
+            f"against: {against} is a kernel for {theirs.task} on {theirs.target}, not for "
+            f"{mine.task} on {mine.target}: only kernels of one task and target can be compared"
+        )
 
 
 def _attempt(use: Use, kernel_id: str) -> None:
@@ -207,12 +234,13 @@ def _asked(
     repeats: int = 7,
     threads: int = 1,
 ) -> Asked:
+    _check_accepting(use)
     _attempt(use, arguments.kernel_id)
     return Asked(
         tool=tool,
         run_id=_new_run_id(),
         kernel_id=arguments.kernel_id,
-        field=field,
+        field=field if field == SUITE else use.engine.catalogue.info(field).name,
         mode=arguments.mode,
         bound=arguments.bound,
         repeats=repeats,
@@ -225,6 +253,9 @@ async def _measure(use: Use, asked: Asked) -> Answer:
     kernel = use.app.kernel(asked.kernel_id)
     if kernel is None:
         raise ArgumentProblems(f"kernel {asked.kernel_id} is gone from this server's home")
+    against = None if asked.against is None else use.app.kernel(asked.against)
+    if against is None and asked.against is not None:
+        raise ArgumentProblems(f"kernel {asked.against} is gone from this server's home")
     use.call.run_id = asked.run_id
     started = RunStartedRow(
         run_id=asked.run_id,
@@ -237,10 +268,15 @@ async def _measure(use: Use, asked: Asked) -> Answer:
         session=use.call.caller.session,
         agent=use.call.caller.agent,
         attempt=use.call.attempt,
+        repeats=asked.repeats if asked.tool == "run_compress" else None,
+        threads=asked.threads,
+        against=asked.against,
     )
     await use.app.write(use.app.ledger.run_started, started)
-    job: Job[Outcome] = Job(asked.run_id, asked.tool, asked.kernel_id)
-    use.app.jobs.start(job, lambda job: use.engine.measure(asked, kernel, job))
+    about = {"field": asked.field, "mode": asked.mode, "bound": asked.bound}
+    session = use.call.caller.session
+    job: Job[Outcome] = Job(asked.run_id, asked.tool, asked.kernel_id, session, about)
+    use.app.jobs.start(job, lambda job: use.engine.measure(asked, kernel, job, against))
     return await _answer(use, job)
 
 
@@ -277,12 +313,13 @@ class Declared:
     arguments: type[Arguments]
     reply: type[Reply]
     annotations: ToolAnnotations
+    named: tuple[str, ...] = ()
+    """Fields of the reply that the list of tools names, if not all."""
 
 
-_READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
-_ADDS = ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
-)
+# What the protocol assumes of a tool that says nothing is left unsaid.
+_READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_ADDS = ToolAnnotations(destructive_hint=False, open_world_hint=False)
 
 TOOLS: dict[str, Declared] = {
     "describe_arch": Declared(
@@ -306,6 +343,11 @@ TOOLS: dict[str, Declared] = {
         "Query the ledger in SQL", query_results, QueryArguments, QueryReply, _READS
     ),
     "get_result": Declared(
-        "Get the result of a running call", get_result, ResultArguments, ResultReply, _READS
+        "Get the result of a running call",
+        get_result,
+        ResultArguments,
+        ResultReply,
+        _ADDS,
+        named=("status", "kernel_id"),
     ),
 }

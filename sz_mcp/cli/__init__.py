@@ -6,18 +6,19 @@ SDK, nor `serve` for DuckDB.
 
 from __future__ import annotations
 
-import importlib
-import os
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated
 
 import typer
 
 from sz_mcp import __version__
+from sz_mcp.cli import fields, groups
+from sz_mcp.cli.options import Config, Home, Json, Sets, configured, remember, settings_for
+from sz_mcp.cli.options import chosen_home as _home
+from sz_mcp.cli.options import command as _command
 from sz_mcp.errors import SettingsError, StepFailed
-from sz_mcp.settings import FeedbackLevel, Settings, default_home
+from sz_mcp.settings import FeedbackLevel
 
 app = typer.Typer(
     name="sz-mcp",
@@ -26,11 +27,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-Home = Annotated[
-    Path | None,
-    typer.Option(help="Folder of the ledger; default $SZ_MCP_HOME, else the user's data folder."),
-]
+app.add_typer(fields.app, name="fields")
+app.add_typer(groups.runs, name="runs")
+app.add_typer(groups.ledger, name="ledger")
 
 
 def main() -> None:
@@ -44,10 +43,15 @@ def main() -> None:
 
 @app.callback(invoke_without_command=True)
 def _root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and that of the ledger's schema.")
+    ] = False,
+    config: Config = None,
+    sets: Sets = None,
 ) -> None:
+    remember(config, sets)
     if version:
-        typer.echo(f"sz-mcp {__version__}")
+        typer.echo(f"sz-mcp {__version__} (ledger schema {_command('about').schema_version()})")
         raise typer.Exit
 
 
@@ -56,34 +60,50 @@ def serve(  # noqa: PLR0913 - one parameter per flag
     http: Annotated[
         str | None, typer.Option(metavar="[HOST:]PORT", help="Serve HTTP; default is stdio.")
     ] = None,
-    agent: Annotated[str, typer.Option(help="Who is calling, over stdio.")] = "anonymous",
+    agent: Annotated[
+        str | None, typer.Option(help="Who is calling, over stdio; default anonymous.")
+    ] = None,
     home: Home = None,
     root: Annotated[
         list[Path] | None,
         typer.Option(help="Folder that compile_kernel may read `path` from; repeatable."),
     ] = None,
     feedback: Annotated[
-        FeedbackLevel, typer.Option(help="How much agents are told about failures.")
-    ] = "suggest",
+        FeedbackLevel | None,
+        typer.Option(help="How much agents are told about failures; default suggest."),
+    ] = None,
     token_file: Annotated[
         Path | None, typer.Option(help="TOML file of bearer tokens: [tokens.NAME] token, agent.")
     ] = None,
     allow_host: Annotated[
         list[str] | None, typer.Option(help="Host name clients may use over HTTP; repeatable.")
     ] = None,
+    config: Config = None,
+    sets: Sets = None,
 ) -> None:
     """Serve MCP over stdio, or over Streamable HTTP at /mcp."""
-    settings = Settings(
-        home=_home(home),
-        roots=_roots(root or []),
-        agent=agent,
-        feedback=feedback,
+    remember(config, sets)
+    settings = settings_for(
+        {
+            "http.address": http,
+            "agent": agent,
+            "home": home,
+            "roots": root or None,
+            "feedback": feedback,
+            "http.token_file": token_file,
+            "http.allow_hosts": allow_host or None,
+        }
     )
-    command = _command("serve")
-    if http is None:
-        command.over_stdio(settings)
-    else:
-        command.over_http(settings, http, token_file, tuple(allow_host or ()))
+    _command("serve").run(settings)
+
+
+@app.command(name="config")
+def show_config(
+    home: Home = None, config: Config = None, sets: Sets = None, json: Json = False
+) -> None:
+    """Print the settings in force and where each comes from."""
+    remember(config, sets)
+    _command("about").show(configured({"home": home}), as_json=json)
 
 
 @app.command()
@@ -95,14 +115,15 @@ def demo(home: Home = None) -> None:
 @app.command()
 def doctor(home: Home = None) -> None:
     """Say what works on this machine and what does not, and the remedy."""
-    _command("doctor").run(_home(home))
+    settings = settings_for({"home": home})
+    _command("doctor").run(settings.home, settings.disk_quota_bytes)
 
 
 @app.command()
 def sql(
     statement: Annotated[str, typer.Argument(help='For example "SELECT * FROM leaderboard".')],
     home: Home = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     max_rows: Annotated[int, typer.Option(min=1, help="Rows at most.")] = 1000,
 ) -> None:
@@ -123,29 +144,9 @@ def evaluate(  # noqa: PLR0913 - one parameter per flag
     bound: Annotated[float, typer.Option(help="Largest error, in units of the mode.")] = 1e-3,
     agent: Annotated[str, typer.Option(help="Who the ledger says called.")] = "eval",
     home: Home = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Compile, verify, run and profile a submission folder as an agent would."""
-    settings = Settings(home=_home(home), roots=_roots([folder]), agent=agent)
+    settings = settings_for({"home": home, "roots": [folder], "agent": agent})
     wish = {"task": task, "target": target, "field": field, "mode": mode, "bound": bound}
     _command("evaluate").run(settings, wish, as_json=json)
-
-
-def _command(name: str) -> ModuleType:
-    return importlib.import_module(f"{__name__}.{name}")
-
-
-def _home(home: Path | None) -> Path:
-    chosen = (home or default_home()).expanduser().absolute()
-    # numba keeps the server's compiled functions beside their source; where it can't, it would look
-    # for a home folder and refuse to start without one.
-    if not os.access(Path(__file__).parents[1], os.W_OK):
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(chosen / "numba"))
-    return chosen
-
-
-def _roots(roots: list[Path]) -> tuple[Path, ...]:
-    missing = [str(root) for root in roots if not root.is_dir()]
-    if missing:
-        raise SettingsError(f"no folder {', '.join(missing)}")
-    return tuple(root.resolve() for root in roots)

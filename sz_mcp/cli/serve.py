@@ -5,30 +5,40 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from sz_mcp.app import App
 from sz_mcp.errors import SettingsError
+from sz_mcp.health import add_health
 from sz_mcp.server import create_server
 from sz_mcp.serving import check_exposure, listen, log_to_stderr, serve_http, serve_stdio
 from sz_mcp.settings import Settings
 from sz_mcp.tokens import FileTokens, read_tokens
 
 
+def run(settings: Settings) -> None:
+    """Serve as the settings say.
+
+    Raises:
+        SettingsError: it can't be served so.
+    """
+    log_to_stderr()
+    if settings.http.address is None:
+        over_stdio(settings)
+    else:
+        over_http(settings, settings.http.address)
+
+
 def over_stdio(settings: Settings) -> None:
     """Serve stdin and stdout."""
-    log_to_stderr()
     with started(App(settings, "stdio")) as app:
-        serve_stdio(create_server(app))
+        serve_stdio(create_server(app), app.settle)
 
 
-def over_http(
-    settings: Settings, address: str, token_file: Path | None, hosts: tuple[str, ...]
-) -> None:
+def over_http(settings: Settings, address: str) -> None:
     """Serve Streamable HTTP; prints the URL to stderr once it listens."""
-    log_to_stderr()
     host, port = parse_address(address)
-    tokens: FileTokens | None = None if token_file is None else read_tokens(token_file)
+    file, hosts = settings.http.token_file, settings.http.allow_hosts
+    tokens: FileTokens | None = None if file is None else read_tokens(file)
     check_exposure(host, hosts, has_tokens=tokens is not None)
     listener = listen(host, port)
     app = App(settings, "http", tokens=tokens.by_name if tokens else None)
@@ -36,7 +46,9 @@ def over_http(
         shown = f"[{host}]" if ":" in host else host
         sys.stderr.write(f"sz-mcp: http://{shown}:{listener.getsockname()[1]}/mcp\n")
         sys.stderr.flush()
-        serve_http(create_server(app, tokens), listener, hosts)
+        server = create_server(app, tokens)
+        add_health(server, app)
+        serve_http(server, listener, hosts, app.settle)
 
 
 def parse_address(text: str) -> tuple[str, int]:
@@ -47,7 +59,9 @@ def parse_address(text: str) -> tuple[str, int]:
     """
     host, colon, port = text.rpartition(":")
     if not port.isdecimal() or int(port) > 65535 or (colon and not host):
-        raise SettingsError(f"--http {text!r}: give PORT or HOST:PORT, for example 127.0.0.1:8765")
+        raise SettingsError(
+            f"{text!r} is no address: give PORT or HOST:PORT, for example 127.0.0.1:8765"
+        )
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 

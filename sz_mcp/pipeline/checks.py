@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels.bounds import BoundError, derive
+from kernels.error_pattern import ErrorPattern
+from kernels.patterns import codec_pattern, stage_pattern
 from kernels.records import (
     Arg,
     Array,
@@ -162,7 +164,8 @@ def _codec_case(task: CodecTask, subject: _Subject, golden: GoldenStreams) -> Ca
         ratio = data.nbytes / stream.nbytes if stream.nbytes else None
         if not comparison.holds:
             shown = counterexample(name, data, decoded, comparison)
-            return Outcome(_violation(comparison), comparison, shown, ratio)
+            pattern = codec_pattern(task.name, data, decoded, comparison)
+            return Outcome(_violation(comparison, pattern), comparison, shown, ratio)
         form = task.stream_format
         if form is None:
             return Outcome(None, comparison, None, ratio)
@@ -203,10 +206,12 @@ def _stage_case(task: StageTask, name: str, inputs: tuple[Arg, ...]) -> Case:
         rulings = task.rulings(inputs, answer, reply.outputs[0])
         comparisons = [compare(r.wanted, r.got, r.abs_bound) for r in rulings]
         total = _added(comparisons)
-        for ruling, comparison in zip(rulings, comparisons, strict=True):
+        for i, (ruling, comparison) in enumerate(zip(rulings, comparisons, strict=True)):
             if not comparison.holds:
-                shown = counterexample(name, ruling.wanted, ruling.got, comparison)
-                return Outcome(_violation(comparison), total, shown)
+                pair = (ruling.wanted, ruling.got)
+                shown = counterexample(name, *pair, comparison, data)
+                pattern = stage_pattern(task.name, inputs, i, pair, comparison)
+                return Outcome(_violation(comparison, pattern), total, shown)
         broken = next((r.problem for r in rulings if r.problem), "")
         return Outcome(oracle_failure(broken) if broken else None, total)
 
@@ -235,7 +240,7 @@ def _added(comparisons: list[Comparison]) -> Comparison:
     )
 
 
-def _violation(comparison: Comparison) -> Failure:
+def _violation(comparison: Comparison, pattern: ErrorPattern) -> Failure:
     limit = comparison.abs_bound
     asked = f"with absolute bound {limit!r}" if limit else "where equality is asked"
     return Failure(
@@ -244,6 +249,7 @@ def _violation(comparison: Comparison) -> Failure:
         FailureKind.BOUND,
         f"{comparison.violations} of {comparison.checked} values are wrong {asked}"
         f"{_first(comparison)}",
+        pattern=pattern,
     )
 
 

@@ -8,7 +8,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 from kernels.bounds import derive
@@ -28,14 +29,17 @@ from kernels.records import (
 )
 from kernels.tasks import TASKS
 from kernels.tasks.base import CodecTask
+from results_db.statistics import Compared
+from sz_mcp.host import peaks_key
 from toolchains import BACKENDS
-from toolchains.base import Session, TargetInfo, Toolchain
+from toolchains.base import Cancellation, Session, TargetInfo, Toolchain
 from toolchains.children.isolation import Layer
 from toolchains.children.pool import ChildrenUnavailable, Pool, PoolClosed
 from toolchains.children.timing_lock import TimingCancelled, timing_lock
-from toolchains.peaks import Peaks
+from toolchains.peaks import Peaks, PeaksBusy
 
 from .checks import codec_cases, judge, stage_cases
+from .comparing import compare_kernels, peer_failure
 from .content import Content
 from .golden import GoldenStreams
 from .live import LiveKernel, LiveKernels
@@ -52,21 +56,45 @@ _LIVE_KERNELS = 4
 """Loaded kernels kept: two processes of 150 to 190 MB each."""
 
 _REMEMBERED_BUILDS = 256
+_PATIENCE_S = 2.0
+"""How long whoever asks for peaks waits until nothing else is timed."""
 
 
 class UnknownTargetError(ValueError):
     """No backend offers this target; the message lists those that are offered."""
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Which processes a kernel is loaded in."""
+
+    kernel: Kernel
+    threads: int
+    beside: bool = False
+    """Whether it needs others than those of the same program."""
+
+    @property
+    def key(self) -> str:
+        # The same program is the same kernel: an agent that sends it again finds it compiled.
+        key = f"{self.kernel.submission.exact_hash}:{self.threads}"
+        return f"{key}:beside" if self.beside else key
+
+
 class Pipeline:
     """Evaluates kernels on this machine."""
 
-    def __init__(self, catalogue: Catalogue, *, warm_children: int = _WARM_CHILDREN) -> None:
-        """Starts children in the background."""
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        *,
+        warm_children: int = _WARM_CHILDREN,
+        home: Path | None = None,
+    ) -> None:
+        """Starts children in the background; measured peaks are kept in `home`, if given."""
         self._fields = catalogue
         memory = _child_memory_bytes()
         self._pool = Pool(warm_children, memory)
-        self._peaks = Peaks()
+        self._peaks = Peaks(home and home / "peaks" / f"{peaks_key()}.json", self._at_rest)
         self._toolchains = _backends(self._pool, self._peaks, memory)
         self._live = LiveKernels(_LIVE_KERNELS)
         self._golden = GoldenStreams()
@@ -131,12 +159,53 @@ class Pipeline:
             kernel, request.threads, watch, work, lambda f: _unmeasured(f, field, request)
         )
 
+    def compare(self, kernel: Kernel, against: Kernel, request: Request, watch: Watch) -> Compared:
+        """Time two kernels of one task side by side on a field. Raises BoundError."""
+        field, threads = self._fields.load(request.field), request.threads
+
+        def work(ours: LiveKernel, theirs: LiveKernel) -> Compared:
+            with (
+                self._bench(kernel, ours, request, watch) as first,
+                self._bench(against, theirs, request, watch) as second,
+            ):
+                return compare_kernels(first, second, against.kernel_id, self._golden)
+
+        def failed(failure: Failure) -> Compared:
+            return Compared(_unmeasured(failure, field, request), against.kernel_id)
+
+        def peer_failed(failure: Failure) -> Compared:
+            # Nothing was learnt of the kernel itself.
+            return failed(peer_failure(against.kernel_id, failure, Status.PARSED))
+
+        ours = _Place(kernel, threads)
+        theirs = _Place(against, threads, beside=_Place(against, threads).key == ours.key)
+        if ours.key < theirs.key:
+            # In the same order for everybody, so that nobody waits in a circle.
+            return self._at(
+                ours,
+                watch,
+                lambda a: self._at(theirs, watch, lambda b: work(a, b), peer_failed),
+                failed,
+            )
+        return self._at(
+            theirs,
+            watch,
+            lambda b: self._at(ours, watch, lambda a: work(a, b), failed),
+            peer_failed,
+        )
+
     def profile(self, kernel: Kernel, request: Request, watch: Watch) -> Profile:
         """Find where the time goes on a field. Raises BoundError."""
 
         def work(live: LiveKernel) -> Profile:
             with self._bench(kernel, live, request, watch) as bench:
-                return profile_kernel(bench)
+                return profile_kernel(
+                    bench,
+                    kernel.submission,
+                    lambda calls: self._toolchain(kernel.submission.target).explain(
+                        kernel.submission, calls, request.threads, watch.cancellation
+                    ),
+                )
 
         return self._with_session(
             kernel, request.threads, watch, work, lambda f: _unprofiled(f, request)
@@ -164,10 +233,18 @@ class Pipeline:
         failed: Callable[[Failure], T],
     ) -> T:
         """Run `work` on the loaded kernel, its children killed if the caller goes away."""
+        return self._at(_Place(kernel, threads), watch, work, failed)
+
+    def _at(
+        self,
+        place: _Place,
+        watch: Watch,
+        work: Callable[[LiveKernel], T],
+        failed: Callable[[Failure], T],
+    ) -> T:
+        kernel, threads = place.kernel, place.threads
         try:
-            # The same program is the same kernel: an agent that sends it again finds it compiled.
-            key = f"{kernel.submission.exact_hash}:{threads}"
-            with self._live.use(key, lambda: self._load(kernel, threads, watch)) as live:
+            with self._live.use(place.key, lambda: self._load(kernel, threads, watch)) as live:
                 if isinstance(live, Failure):
                     return failed(live)
                 watch.cancellation.attach(live.session.kill)
@@ -210,6 +287,25 @@ class Pipeline:
                 peaks=self._peaks,
                 alone=lambda: self._alone(watch),
             )
+
+    @contextmanager
+    def _at_rest(self) -> Iterator[None]:
+        """Nothing else is timed; raises PeaksBusy if that does not come about soon."""
+        patience = Cancellation()
+        timer = threading.Timer(_PATIENCE_S, patience.cancel)
+        timer.start()
+        busy = "not measured yet, kernels are being timed on this machine; ask again later"
+        if not self._timing.acquire(timeout=_PATIENCE_S):
+            raise PeaksBusy(busy)
+        try:
+            with timing_lock(patience), self._pool.quiet():
+                timer.cancel()
+                yield
+        except TimingCancelled as error:
+            raise PeaksBusy(busy) from error
+        finally:
+            timer.cancel()
+            self._timing.release()
 
     @contextmanager
     def _alone(self, watch: Watch) -> Iterator[None]:

@@ -1,78 +1,197 @@
-"""`profile`: where a kernel spends its time, and how much of the machine's bandwidth it reaches.
+"""`profile`: where a kernel spends its time, and what of this machine it makes use of.
 
-The speeds are measured as `run_compress` does; the split over the submission's functions comes from
-a few more calls, in which the child takes the time of each.
+The speeds are measured as `run_compress` does; the split over the submission's functions, and what
+the operating system counts, come from a few more calls. What the compiler did comes from a child of
+its own, which compiles the submission once more.
 """
 
 from __future__ import annotations
 
+import mmap
 import statistics
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from kernels.records import Arg, Failure, Metric, Profile, Sample, Status
+import numpy as np
+
+from kernels.records import (
+    Arg,
+    Bandwidth,
+    Failure,
+    Loop,
+    Metric,
+    Profile,
+    Sample,
+    Status,
+    Submission,
+)
 from kernels.tasks.base import StageTask
-from toolchains.base import Phase, Reply
-from toolchains.feedback import performance_guidance
+from toolchains.base import Call, Explanation, Phase, Reply, Usage
+from toolchains.feedback.performance_rules import Facts, performance_guidance
 from toolchains.limits import deadline_s, output_room
+from toolchains.peaks import PeaksBusy
+from toolchains.vectorisation import ranked
 
+from .roofline import Measured, metrics, sentence
 from .rounds import Bench, Rounds, batch_size, warm_up
 from .roundtrip import compress
 
 _REPEATS = 5
 _SPLITS = 3
 
+Explain = Callable[[Sequence[Call]], Explanation]
+"""What the compiler makes of the kernel, for these calls."""
+
 
 @dataclass(frozen=True)
-class _Measured:
-    """One function of the task."""
+class _Split:
+    """The median of a few profiled calls of one function."""
 
-    function: str
-    seconds: float
-    """Median time of one call."""
+    call: Call
+    moved_bytes: int
     phases: tuple[Phase, ...]
+    usage: Usage | None
 
 
-def profile_kernel(bench: Bench) -> Profile:
+@dataclass(frozen=True)
+class _Timed:
+    """What was measured while nothing else was."""
+
+    samples: tuple[Sample, ...]
+    splits: tuple[_Split, ...]
+    batch: int
+    copy_peak: float
+    """Of one thread, at the field's size."""
+    at: Mapping[int, Bandwidth]
+    """Of one thread, at the size that each split moves."""
+
+
+def profile_kernel(bench: Bench, submission: Submission, explain: Explain) -> Profile:
     """Profile every function of a kernel on one field."""
-    measured = _measure(bench)
-    if isinstance(measured, Failure):
-        return _failed(bench, measured)
-    nbytes = bench.field.data.nbytes
-    peak = bench.peaks.at(nbytes).copy_gbps
-    metrics = [Metric("copy_peak", peak, "GB/s", "measured")]
-    metrics += [Metric("empty_round_trip", _empty(bench), "s", "measured")]
-    metrics += [m for one in measured for m in _metrics(one, nbytes, peak)]
+    timed = _time(bench)
+    if isinstance(timed, Failure):
+        return _failed(bench, timed)
+    bench.watch.progress(0.95, "asking the compiler")
+    explained = explain([split.call for split in timed.splits])
+    curve = _curve(bench)
+    measured = [_measured(bench, timed, split, explained, curve) for split in timed.splits]
     slow = max(measured, key=lambda m: m.seconds)
+    disturbed = sum(s.disturbed for s in timed.samples) / len(timed.samples)
+    phases = [phase for one in measured for phase in one.phases]
+    loops = ranked(submission, explained.loops, phases)
     return Profile(
         status=Status.ROUNDTRIPS,
         stage=Status.BOUND_OK,
         field=bench.field.info.name,
         bound=bench.bound,
-        metrics=tuple(metrics),
-        bottleneck=_bottleneck(slow),
-        guidance=performance_guidance(slow.phases, nbytes / slow.seconds / 1e9 / peak),
+        metrics=(
+            *_general(bench, timed),
+            *(m for one in measured for m in metrics(one)),
+            *explained.metrics,
+        ),
+        bottleneck=sentence(slow, loops),
+        guidance=performance_guidance(_facts(submission, slow, disturbed, loops)),
+        loops=loops,
+        notes=_notes(timed.samples, measured, explained),
+        peaks=curve,
     )
 
 
-def _measure(bench: Bench) -> list[_Measured] | Failure:
+def _time(bench: Bench) -> _Timed | Failure:
     bench.watch.progress(0.0, "warming up")
     cold = warm_up(bench)
     if cold is not None:
         return cold
     rounds = Rounds(bench, _REPEATS)
     with bench.alone(), bench.session.apart():
-        failure = rounds.run(batch_size(bench))
+        batch = batch_size(bench)
+        failure = rounds.run(batch)
         # A busy machine blurs a profile but does not hide where the time goes.
         if failure is not None and failure.status is not Status.INCONCLUSIVE:
             return failure
         bench.watch.progress(0.9, "splitting the time over functions")
-        splits = _split(bench)
-    if isinstance(splits, Failure):
-        return splits
-    return [
-        _Measured(function, _median(rounds.samples, function), phases)
-        for function, phases in splits.items()
-    ]
+        splits = _splits(bench)
+        if isinstance(splits, Failure):
+            return splits
+        peak = bench.peaks.at(bench.field.data.nbytes).copy_gbps
+        at = {s.moved_bytes: bench.peaks.at(s.moved_bytes // 2) for s in splits}
+    return _Timed(rounds.samples, tuple(splits), batch, peak, at)
+
+
+def _splits(bench: Bench) -> list[_Split] | Failure:
+    """Per function of the task, one after the other."""
+    data, bound = bench.field.data, bench.bound.absolute
+    if isinstance(bench.task, StageTask):
+        inputs = bench.task.inputs(data, bound)
+        expected = sum(a.nbytes for a in bench.task.golden(*inputs))
+        calls = [Call("run", inputs, expected)]
+    else:
+        packed = compress(bench.session, (data,), bound)
+        if isinstance(packed, Failure):
+            return packed
+        back = (packed.streams[0], data.shape, data.dtype)
+        calls = [
+            Call("compress", (data, bound), data.nbytes),
+            Call("decompress", back, data.nbytes),
+        ]
+    splits = []
+    for call in calls:
+        split = _split(bench, call)
+        if isinstance(split, Failure):
+            return split
+        splits.append(split)
+    return splits
+
+
+def _split(bench: Bench, call: Call) -> _Split | Failure:
+    """It is compiled already: numba can't compile wrapped calls."""
+    replies: list[Reply] = []
+    moved = 0
+    for _ in range(_SPLITS):
+        reply = bench.session.call(
+            call.function,
+            (call.arguments,),
+            capacity=(output_room(call.output_bytes),),
+            deadline_s=deadline_s(call.output_bytes),
+            profiled=True,
+        )
+        if isinstance(reply, Failure):
+            return reply
+        # The arrays are valid only until the next call.
+        replies.append(replace(reply, inputs=(), outputs=()))
+        moved = _nbytes(call.arguments) + sum(a.nbytes for a in reply.outputs[0])
+    median = sorted(replies, key=lambda r: r.child_seconds)[_SPLITS // 2]
+    return _Split(call, moved, median.phases, median.usage)
+
+
+def _nbytes(arguments: Sequence[Arg]) -> int:
+    return sum(a.nbytes for a in arguments if isinstance(a, np.ndarray))
+
+
+def _measured(
+    bench: Bench,
+    timed: _Timed,
+    split: _Split,
+    explained: Explanation,
+    curve: tuple[Bandwidth, ...],
+) -> Measured:
+    peak = timed.at[split.moved_bytes]
+    if bench.request.threads > 1:
+        peak = next((b for b in curve if b.nbytes >= peak.nbytes), curve[-1]) if curve else peak
+    function = split.call.function
+    empty = bench.live.null_round_trip_s.get(function, 0.0)
+    return Measured(
+        function=function,
+        seconds=_median(timed.samples, function),
+        original_bytes=bench.field.data.nbytes,
+        moved_bytes=split.moved_bytes,
+        copy_gbps=peak.copy_gbps,
+        empty_seconds=empty / timed.batch,
+        threads=bench.request.threads,
+        phases=split.phases,
+        usage=split.usage,
+        memory=explained.usage.get(function),
+    )
 
 
 def _median(samples: tuple[Sample, ...], function: str) -> float:
@@ -82,81 +201,60 @@ def _median(samples: tuple[Sample, ...], function: str) -> float:
     return statistics.median(s.seconds / s.batch for s in calm)
 
 
-def _split(bench: Bench) -> dict[str, tuple[Phase, ...]] | Failure:
-    """Self times of the submission's functions, per function of the task."""
-    data, bound = bench.field.data, bench.bound.absolute
-    if isinstance(bench.task, StageTask):
-        inputs = bench.task.inputs(data, bound)
-        phases = _phases(bench, "run", inputs, sum(a.nbytes for a in bench.task.golden(*inputs)))
-        return phases if isinstance(phases, Failure) else {"run": phases}
-    packed = compress(bench.session, (data,), bound)
-    if isinstance(packed, Failure):
-        return packed
-    stream = packed.streams[0]
-    split: dict[str, tuple[Phase, ...]] = {}
-    calls: dict[str, tuple[Arg, ...]] = {
-        "compress": (data, bound),
-        "decompress": (stream, data.shape, data.dtype),
-    }
-    for function, arguments in calls.items():
-        phases = _phases(bench, function, arguments, data.nbytes)
-        if isinstance(phases, Failure):
-            return phases
-        split[function] = phases
-    return split
+def _curve(bench: Bench) -> tuple[Bandwidth, ...]:
+    """Of as many threads as the run has; empty if the machine does not come to rest."""
+    try:
+        return bench.peaks.curve(bench.request.threads)
+    except PeaksBusy:
+        return ()
 
 
-def _phases(
-    bench: Bench, function: str, arguments: tuple[Arg, ...], nbytes: int
-) -> tuple[Phase, ...] | Failure:
-    """The median of a few calls. They are compiled already: numba can't compile wrapped calls."""
-    replies: list[Reply] = []
-    for _ in range(_SPLITS):
-        reply = bench.session.call(
-            function,
-            (arguments,),
-            capacity=(output_room(nbytes),),
-            deadline_s=deadline_s(nbytes),
-            profiled=True,
-        )
-        if isinstance(reply, Failure):
-            return reply
-        replies.append(reply)
-    return sorted(replies, key=lambda r: r.child_seconds)[_SPLITS // 2].phases
-
-
-def _empty(bench: Bench) -> float:
-    return max(bench.live.null_round_trip_s.values(), default=0.0)
-
-
-def _metrics(measured: _Measured, nbytes: int, peak: float) -> list[Metric]:
-    speed = nbytes / measured.seconds / 1e9
-    name = measured.function
-    return [
-        Metric(f"{name}.seconds", measured.seconds, "s", "measured"),
-        Metric(f"{name}.bandwidth", speed, "GB/s", "measured"),
-        Metric(f"{name}.share_of_copy_peak", speed / peak, "", "derived"),
-        *(
-            Metric(f"phase.{name}.{_phase_name(measured, p)}", p.seconds, "s", "reported")
-            for p in measured.phases
-        ),
-    ]
-
-
-def _phase_name(measured: _Measured, phase: Phase) -> str:
-    twice = sum(p.name == phase.name for p in measured.phases) > 1
-    return f"{phase.name}@{phase.file}:{phase.line}" if twice else phase.name
-
-
-def _bottleneck(slow: _Measured) -> str:
-    if not slow.phases:
-        return f"{slow.function}: {slow.seconds * 1e3:.2f} ms, not in functions of the submission"
-    total = sum(p.seconds for p in slow.phases)
-    top = max(slow.phases, key=lambda p: p.seconds)
-    how = "machine code" if top.compiled else "interpreted Python"
+def _general(bench: Bench, timed: _Timed) -> tuple[Metric, ...]:
+    empty = max(bench.live.null_round_trip_s.values(), default=0.0)
+    samples = timed.samples
     return (
-        f"{slow.function} takes {slow.seconds * 1e3:.2f} ms; of the time in the submission's "
-        f"functions {top.seconds / total:.0%} is in `{top.name}` ({top.file}:{top.line}, {how})"
+        Metric("copy_peak", timed.copy_peak, "GB/s", "measured"),
+        Metric("empty_round_trip", empty, "s", "measured"),
+        Metric("timed_requests", float(len(samples)), "", "measured"),
+        Metric("disturbed_requests", float(sum(s.disturbed for s in samples)), "", "measured"),
+        Metric("longest_wait", max(s.wait_seconds for s in samples), "s", "measured"),
+        Metric("batch", float(timed.batch), "inputs per request", "measured"),
+    )
+
+
+def _notes(
+    samples: Sequence[Sample], measured: Sequence[Measured], explained: Explanation
+) -> tuple[str, ...]:
+    notes = []
+    disturbed = [s for s in samples if s.disturbed]
+    if disturbed:
+        worst = max(s.wait_seconds for s in disturbed)
+        notes.append(
+            f"{len(disturbed)} of {len(samples)} timed requests were disturbed: the kernel or the "
+            f"server waited up to {worst * 1e3:.2g} ms for a core"
+        )
+    missing = {m.usage.missing for m in measured if m.usage is not None and m.usage.missing}
+    return (*notes, *sorted(missing), *explained.notes)
+
+
+def _facts(
+    submission: Submission, slow: Measured, disturbed: float, loops: Sequence[Loop]
+) -> Facts:
+    usage, memory = slow.usage, slow.memory
+    faults = usage.counters.get("page_faults", 0.0) if usage else 0.0
+    total = sum(p.seconds for p in slow.phases)
+    return Facts(
+        interpreted=slow.interpreted,
+        largest=max((p.seconds for p in slow.phases), default=0.0) / total if total else 0.0,
+        of_copy_peak=slow.of_copy_peak,
+        overhead=slow.overhead,
+        disturbed=disturbed,
+        new_memory=faults * mmap.PAGESIZE / max(1, slow.moved_bytes),
+        peak_memory=memory.peak_bytes / max(1, slow.moved_bytes) if memory else 0.0,
+        threads=slow.threads,
+        threads_used=usage.threads if usage else slow.threads,
+        parallel=any("parallel=True" in text for text in submission.files.values()),
+        loops=tuple(loops),
     )
 
 

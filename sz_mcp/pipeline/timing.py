@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kernels.patterns import codec_pattern
 from kernels.records import (
     Array,
+    Bandwidth,
     Comparison,
     Execution,
     Failure,
@@ -19,10 +21,10 @@ from kernels.records import (
     Sample,
     Status,
 )
-from kernels.tasks.base import CodecTask, StageTask
+from kernels.tasks.base import CodecTask, StageTask, nbytes_of
 from kernels.verify import compare
 from results_db.summary import COPY_PEAK, FRESH_BYTES
-from toolchains.peaks import Bandwidth, Peaks
+from toolchains.peaks import Peaks
 
 from .golden import GoldenStreams
 from .rounds import Audit, Bench, Rounds, batch_size, checked_stage, warm_up
@@ -63,12 +65,42 @@ def _checked_stage(bench: Bench, task: StageTask) -> _Moved | Failure:
     reply = checked_stage(bench.session, task, [inputs])
     if isinstance(reply, Failure):
         return reply
-    read = sum(value.nbytes for value in inputs if isinstance(value, np.ndarray))
-    return _Moved(read, sum(array.nbytes for array in reply.outputs[0]))
+    return _Moved(task.bytes_read(inputs), nbytes_of(reply.outputs[0]))
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A kernel that is warm, or why it is not worth timing."""
+
+    result: RunResult
+    """Without samples; with a failure if it can't be timed."""
+    moved: Mapping[str, _Moved]
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What came of timing a kernel."""
+
+    samples: tuple[Sample, ...]
+    stream_bytes: float | None
+    """Median size of the streams that were timed."""
+    failure: Failure | None
 
 
 def time_kernel(bench: Bench, golden: GoldenStreams) -> RunResult:
     """Measure a kernel: first what it makes of the field itself, then how fast."""
+    prepared = prepare(bench, golden)
+    if prepared.result.failure is not None:
+        return prepared.result
+    rounds = Rounds(bench, bench.request.repeats, _audit(bench, golden))
+    with bench.alone(), bench.session.apart():
+        failure = rounds.run(batch_size(bench))
+        timed = Timed(rounds.samples, rounds.stream_bytes, failure)
+        return conclude(bench, prepared, timed)
+
+
+def prepare(bench: Bench, golden: GoldenStreams) -> Prepared:
+    """See what a kernel makes of the field itself, and warm it up on other content."""
     bench.watch.progress(0.0, "size and error on the field itself")
     nbytes = bench.field.data.nbytes
     moved: Mapping[str, _Moved] = {"compress": _Moved(nbytes, 0), "decompress": _Moved(0, nbytes)}
@@ -80,25 +112,25 @@ def time_kernel(bench: Bench, golden: GoldenStreams) -> RunResult:
         pristine = _pristine(bench, bench.task, golden)
         result = _codec_result(bench, pristine)
     if result.failure is not None:
-        return result
+        return Prepared(result, moved)
     bench.watch.progress(0.1, "warming up on other content")
     cold = warm_up(bench)
-    if cold is not None:
-        return _stopped(result, cold)
-    rounds = Rounds(bench, bench.request.repeats, _audit(bench, golden))
-    with bench.alone(), bench.session.apart():
-        failure = rounds.run(batch_size(bench))
-        peaks = bench.peaks.at(nbytes)
-        limits = {function: one.least_seconds(bench.peaks) for function, one in moved.items()}
+    return Prepared(result if cold is None else stopped(result, cold), moved)
+
+
+def conclude(bench: Bench, prepared: Prepared, timed: Timed) -> RunResult:
+    """The result of a timed kernel; while nothing else is timed, for peaks may be measured."""
+    peaks = bench.peaks.at(bench.field.data.nbytes)
+    limits = {name: one.least_seconds(bench.peaks) for name, one in prepared.moved.items()}
     result = replace(
-        result,
-        samples=rounds.samples,
+        prepared.result,
+        samples=timed.samples,
         null_round_trip_s=max(bench.live.null_round_trip_s.values(), default=None),
-        metrics=_metrics(peaks, rounds.stream_bytes),
+        metrics=_metrics(peaks, timed.stream_bytes),
     )
-    failure = failure or _too_fast(rounds.samples, limits, bench.request.threads)
+    failure = timed.failure or _too_fast(timed.samples, limits, bench.request.threads)
     if failure is not None:
-        return _stopped(result, failure)
+        return stopped(result, failure)
     return replace(result, status=Status.TIMED, stage=None)
 
 
@@ -135,7 +167,9 @@ def _pristine(bench: Bench, task: CodecTask, golden: GoldenStreams) -> _Pristine
         return back
     comparison = compare(data, back.outputs[0][0], bound, bench.field.info.fill_value)
     if not comparison.holds:
-        return _Pristine(stream, comparison, failure=_violation(comparison))
+        pattern = codec_pattern(task.name, data, back.outputs[0][0], comparison)
+        failed = replace(_violation(comparison), pattern=pattern)
+        return _Pristine(stream, comparison, failure=failed)
     form = task.stream_format
     if form is None:
         return _Pristine(stream, comparison)
@@ -199,8 +233,9 @@ def _result(bench: Bench, failure: Failure | None) -> RunResult:
         cache_state="inputs just written by the server (last-level cache if they fit), "
         "memory of the allocator touched before",
     )
-    return result if failure is None else _stopped(result, failure)
+    return result if failure is None else stopped(result, failure)
 
 
-def _stopped(result: RunResult, failure: Failure) -> RunResult:
+def stopped(result: RunResult, failure: Failure) -> RunResult:
+    """The result with why it goes no further."""
     return replace(result, status=failure.status, stage=failure.stage, failure=failure)

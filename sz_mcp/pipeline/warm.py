@@ -6,6 +6,7 @@ import numpy as np
 
 from kernels.fresh import fresh_variant
 from kernels.verify import compare
+from toolchains.peaks import Peaks
 
 
 def warm() -> None:
@@ -13,3 +14,4 @@ def warm() -> None:
     data = np.linspace(1, 2, 4096, dtype=np.float32)
     compare(data, data.copy(), 1e-3)
     fresh_variant(data, None, 1e-3, 1, np.empty_like(data))
+    Peaks().at(data.nbytes)

@@ -58,7 +58,7 @@ def serve_ours(home: Path) -> None:
     with started(App(Settings(home=home, agent="bench"), "stdio")) as app:
         server = create_server(app)
         server.add_tool(noop)
-        serve_stdio(server)
+        serve_stdio(server, app.settle)
 
 
 def parameters(*arguments: str) -> StdioServerParameters:

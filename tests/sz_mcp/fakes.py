@@ -33,6 +33,7 @@ from kernels.records import (
     Status,
     Verdict,
 )
+from results_db.statistics import Compared, contrast
 from sz_mcp.app import App
 from sz_mcp.engine import Engine, Parts
 from sz_mcp.pipeline import Request, Watch
@@ -145,6 +146,14 @@ class FakePipeline:
             threads=request.threads,
         )
 
+    def compare(self, kernel: Kernel, against: Kernel, request: Request, watch: Watch) -> Compared:
+        result = self.run(kernel, request, watch)
+        if result.failure is not None:
+            return Compared(result, against.kernel_id)
+        seconds = [0.001 + 1e-6 * i for i in range(request.repeats)]
+        other = [2 * one for one in seconds]
+        return Compared(result, against.kernel_id, (contrast("compress", seconds, other),))
+
     def profile(self, kernel: Kernel, request: Request, watch: Watch) -> Profile:
         self.requests.append(request)
         self._wait(kernel.submission.files["kernel.py"], watch)
@@ -220,12 +229,13 @@ def make_app(
     answer_s: float = 45.0,
     feedback: FeedbackLevel = "suggest",
     roots: tuple[Path, ...] = (),
+    agent: str = "tester",
 ) -> App:
     """An App around the fake pipeline."""
     settings = Settings(
         home=home,
         roots=roots,
-        agent="tester",
+        agent=agent,
         feedback=feedback,
         budgets=Budgets(answer_s=answer_s, progress_s=0.01),
         kept_results=2,

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from results_db import schema
 from results_db.queries import query
 from sz_mcp import __version__
 
@@ -30,7 +31,8 @@ def sz_mcp(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_version_is_printed(tmp_path: Path) -> None:
-    assert sz_mcp("--version", home=tmp_path).stdout == f"sz-mcp {__version__}\n"
+    told = f"sz-mcp {__version__} (ledger schema {schema.VERSION})\n"
+    assert sz_mcp("--version", home=tmp_path).stdout == told
 
 
 def test_sql_prints_a_table_json_or_csv(tmp_path: Path) -> None:

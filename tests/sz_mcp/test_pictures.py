@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
-from kernels.records import Bound, Metric, Profile, Status
+from kernels.records import Bandwidth, Bound, Metric, Profile, Status
 from sz_mcp.pictures import Attempt, draw_attempts, draw_profile
 
 
@@ -31,6 +32,27 @@ def test_a_profile_grows_with_its_phases_up_to_a_limit() -> None:
 
 def test_a_profile_without_phases_or_speeds_is_drawn() -> None:
     assert size_of(draw_profile(profile()))[0] > 800
+
+
+def moved(gbps: float) -> Profile:
+    metrics = (
+        Metric("compress.moved_bytes", 4e6, "bytes", "measured"),
+        Metric("compress.moved_bandwidth", gbps, "GB/s", "measured"),
+        Metric("compress.share_of_copy_peak", gbps / 80, "", "derived"),
+    )
+    peaks = tuple(Bandwidth(1 << k, 90.0 - 3 * k, 200.0 - 6 * k, 99.0) for k in range(14, 29))
+    return replace(profile(*metrics), peaks=peaks)
+
+
+def test_functions_are_drawn_against_the_bandwidths_of_the_machine() -> None:
+    slow, fast, alone = (
+        draw_profile(moved(2.0)),
+        draw_profile(moved(40.0)),
+        draw_profile(replace(moved(2.0), peaks=())),
+    )
+
+    assert len({size_of(png) for png in (slow, fast, alone)}) == 1
+    assert len({slow, fast, alone}) == 3
 
 
 def test_attempts_without_figures_are_drawn() -> None:

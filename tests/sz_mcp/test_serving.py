@@ -177,7 +177,8 @@ async def test_a_token_says_who_calls_and_nobody_calls_without_one(tmp_path: Pat
 
     assert refused.status_code == 401
     assert called.status_code == 200
-    assert query(home, "SELECT agent, model FROM sessions").rows == (("ada", "m1"),)
+    found = query(home, "SELECT agent, model, session FROM sessions").rows
+    assert found == (("ada", "m1", "ada"),)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -220,7 +221,7 @@ def test_a_signal_kills_the_children_of_a_call_in_progress(tmp_path: Path) -> No
         "def decompress(stream, shape, dtype):\n"
         "    return stream.view(dtype).reshape(shape)\n"
     )
-    with running("--home", str(tmp_path)) as process:
+    with running("--home", str(tmp_path), "--set", "budgets.shutdown_s=0") as process:
         say(process, INITIALIZE)
         hear(process, "result")
         say(process, {"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -237,8 +238,10 @@ def test_a_signal_kills_the_children_of_a_call_in_progress(tmp_path: Path) -> No
     assert children
     assert [pid for pid in children if lives(pid)] == []
     assert process.returncode == 0
-    outcomes = query(tmp_path, "SELECT tool, outcome FROM calls ORDER BY started_at").rows
-    assert outcomes == (("compile_kernel", "ok"), ("verify_bounds", "cancelled"))
+    outcomes = query(tmp_path, "SELECT tool, outcome, status FROM calls ORDER BY started_at").rows
+    assert outcomes == (("compile_kernel", "ok", "compiled"), ("verify_bounds", "ok", "error"))
+    ends = query(tmp_path, "SELECT status, failure_kind FROM runs").rows
+    assert ends == (("error", "cancelled"),)
 
 
 def test_an_address_beyond_this_machine_is_refused_without_tokens(tmp_path: Path) -> None:
@@ -322,3 +325,14 @@ async def test_a_lone_surrogate_and_a_line_that_is_no_message_are_answered(tmp_p
     assert second["id"] == 7
     server.stdin.close()
     assert await asyncio.wait_for(server.wait(), 60) == 0
+
+
+def test_the_handshake_waits_for_none_of_the_slow_imports() -> None:
+    code = (
+        "import sys, sz_mcp.cli.serve; "
+        "print([m for m in ('numba', 'duckdb', 'matplotlib') if m in sys.modules])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"

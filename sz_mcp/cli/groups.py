@@ -1,0 +1,111 @@
+"""The commands of `sz-mcp runs` and `sz-mcp ledger`: their flags; the work is beside this file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from sz_mcp.cli.options import Home, Json, chosen_home, command, settings_for
+
+runs = typer.Typer(help="List, show, cancel, reproduce and compare runs.", no_args_is_help=True)
+ledger = typer.Typer(help="Back up, prune and look at the ledger.", no_args_is_help=True)
+
+RunId = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run_id, or an unambiguous beginning of one.")
+]
+Mode = Annotated[Literal["rel", "abs"], typer.Option(help="What the bound is a multiple of.")]
+
+
+@runs.command("list")
+def list_runs(
+    agent: Annotated[str | None, typer.Option(help="Of this agent only.")] = None,
+    session: Annotated[str | None, typer.Option(help="Of this session only.")] = None,
+    status: Annotated[str | None, typer.Option(help="Such as running, timed, error.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Runs at most.")] = 20,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """List the latest runs, those in progress among them."""
+    wish = {"agent": agent, "session": session, "status": status, "limit": limit}
+    command("runs").list_runs(chosen_home(home), wish, as_json=json)
+
+
+@runs.command("show")
+def show_run(run: RunId, home: Home = None, json: Json = False) -> None:
+    """Print everything the ledger has on a run."""
+    command("runs").show(chosen_home(home), run, as_json=json)
+
+
+@runs.command("cancel")
+def cancel_run(run: RunId, home: Home = None) -> None:
+    """End a run in progress, whichever server of this home it runs in."""
+    command("runs").cancel(chosen_home(home), run)
+
+
+@runs.command("reproduce")
+def reproduce_run(
+    run: RunId,
+    field: Annotated[str | None, typer.Option(help="Another field than the run's.")] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, max=50, help="Repetitions.")] = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Run the same kernel again under the same conditions, and compare what comes out."""
+    settings = settings_for({"home": home})
+    command("reproduce").run(settings, run, {"field": field, "repeats": repeats}, as_json=json)
+
+
+@runs.command("compare")
+def compare_kernels(  # noqa: PLR0913 - one parameter per flag
+    kernel: Annotated[
+        str, typer.Argument(metavar="KERNEL", help="kernel_id, or a beginning of it.")
+    ],
+    against: Annotated[str, typer.Argument(metavar="AGAINST", help="The one it is compared with.")],
+    field: Annotated[str, typer.Option(help="Field to run them on.")],
+    mode: Mode = "rel",
+    bound: Annotated[float, typer.Option(help="Largest error, in units of the mode.")] = 1e-3,
+    repeats: Annotated[int, typer.Option(min=6, max=50, help="Pairs of repetitions.")] = 15,
+    threads: Annotated[int, typer.Option(min=1, help="Threads each may use.")] = 1,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Time two kernels side by side: faster, slower or inconclusive."""
+    settings = settings_for({"home": home})
+    wish = {
+        "kernel_id": kernel, "against": against, "field": field, "mode": mode, "bound": bound,
+        "repeats": repeats, "threads": threads,
+    }  # fmt: skip
+    command("compare").run(settings, wish, as_json=json)
+
+
+@ledger.command("backup")
+def backup_ledger(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="New .tar, .tar.gz or .tgz file.")],
+    home: Home = None,
+) -> None:
+    """Write the database, the sources and the pictures into one archive."""
+    command("ledger").backup(chosen_home(home), file)
+
+
+@ledger.command("prune")
+def prune_ledger(
+    older_than: Annotated[str, typer.Option(metavar="AGE", help="Such as 30d, 12h or 2w.")],
+    agent: Annotated[str | None, typer.Option(help="Only what this agent sent.")] = None,
+    keep_best: Annotated[
+        bool, typer.Option(help="Whether kernels on the leaderboard stay, however old.")
+    ] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    home: Home = None,
+) -> None:
+    """Forget kernels that nothing was done with lately, and all that was measured of them."""
+    wish = {"older_than": older_than, "agent": agent, "keep_best": keep_best}
+    command("ledger").prune(chosen_home(home), wish, dry_run=dry_run)
+
+
+@ledger.command("stats")
+def ledger_stats(home: Home = None, json: Json = False) -> None:
+    """Print what is in the ledger and what it takes on disk."""
+    settings = settings_for({"home": home})
+    command("ledger").stats(settings, as_json=json)

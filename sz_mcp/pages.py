@@ -1,0 +1,53 @@
+"""The page of a task as an agent reads it: what is asked, then a complete submission per target."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kernels import baselines
+from kernels.records import Submission
+
+if TYPE_CHECKING:
+    from kernels.tasks import Task
+
+_LANGUAGES = {".py": "python", ".cu": "cuda", ".hip": "hip", ".csl": "csl"}
+"""Suffix → what its code block is marked as."""
+_EXAMPLE = re.compile(r"^## Complete example: (\S+)$", re.MULTILINE)
+_FILE = re.compile(r"^### (\S+)\n+(`{3,})\w*\n(.*?)^\2$", re.MULTILINE | re.DOTALL)
+
+
+def task_page(task: Task) -> str:
+    """The task's own text, and its simplest worked submission for every family of targets."""
+    examples = [
+        _example(baselines.read(task.name, styles[0], family))
+        for family in baselines.families()
+        if (styles := baselines.styles(task.name, family))
+    ]
+    return "\n".join([task.page.rstrip() + "\n", *examples])
+
+
+def examples_of(page: str) -> dict[str, dict[str, str]]:
+    """Family → files of the complete examples of a page, read from its text."""
+    _, *parts = _EXAMPLE.split(page)
+    return {
+        family: {name: text for name, _, text in _FILE.findall(body)}
+        for family, body in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def _example(submission: Submission) -> str:
+    family, task = submission.target, submission.task
+    lines = [
+        f"## Complete example: {family}",
+        "",
+        f"A first attempt that is right, not fast: compile_kernel takes it as `files` with "
+        f'task="{task}" and a target of the family {family}.',
+        "",
+    ]
+    for name, text in submission.files.items():
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+        suffix = name[name.rfind(".") :]
+        lines += [f"### {name}", "", f"{fence}{_LANGUAGES.get(suffix, 'text')}"]
+        lines += [text.rstrip("\n"), fence, ""]
+    return "\n".join(lines)
