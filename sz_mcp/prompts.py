@@ -168,6 +168,7 @@ class _Checked(Prompt):
         self, arguments: dict[str, Any] | None, context: Context[Any, Any]
     ) -> list[Message] | InputRequiredResult:
         """One message of the user. Raises MCPError if the arguments are wrong."""
+        del context  # Nothing of the call is needed to word it.
         try:
             said = self.fn(**(arguments or {}))
             text = await said if inspect.isawaitable(said) else said

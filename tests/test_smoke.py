@@ -80,6 +80,7 @@ def test_the_readme_client_completes_the_loop_over_http(tmp_path: Path) -> None:
     tools = query(tmp_path / "home", "SELECT tool FROM calls ORDER BY started_at").rows
     assert [tool for (tool,) in tools] == [
         "describe_arch",
+        "resources/read",
         "compile_kernel",
         "verify_bounds",
         "run_compress",

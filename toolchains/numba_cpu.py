@@ -60,7 +60,7 @@ _ADVICE = (
     "No fastmath: fused multiply-add in the check lets violations through.",
     "Guard NaN and Inf before integer arithmetic.",
     "Loop over blocks of 32 values, fixed trip counts, no branches: LLVM then vectorises.",
-    "Allocate the output once, return a slice: fresh large arrays cost page faults.",
+    "Allocate the output once and return a slice; writing over an input copies its pages.",
     "A run has one thread unless it asks for more.",
 )
 

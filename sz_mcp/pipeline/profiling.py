@@ -12,8 +12,6 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from kernels.records import (
     Arg,
     Bandwidth,
@@ -25,7 +23,7 @@ from kernels.records import (
     Status,
     Submission,
 )
-from kernels.tasks.base import StageTask
+from kernels.tasks.base import StageTask, Task, nbytes_of
 from toolchains.base import Call, Explanation, Phase, Reply, Usage
 from toolchains.feedback.performance_rules import Facts, performance_guidance
 from toolchains.limits import deadline_s, output_room
@@ -159,13 +157,13 @@ def _split(bench: Bench, call: Call) -> _Split | Failure:
             return reply
         # The arrays are valid only until the next call.
         replies.append(replace(reply, inputs=(), outputs=()))
-        moved = _nbytes(call.arguments) + sum(a.nbytes for a in reply.outputs[0])
+        moved = _read(bench.task, call.arguments) + nbytes_of(reply.outputs[0])
     median = sorted(replies, key=lambda r: r.child_seconds)[_SPLITS // 2]
     return _Split(call, moved, median.phases, median.usage)
 
 
-def _nbytes(arguments: Sequence[Arg]) -> int:
-    return sum(a.nbytes for a in arguments if isinstance(a, np.ndarray))
+def _read(task: Task, arguments: tuple[Arg, ...]) -> int:
+    return task.bytes_read(arguments) if isinstance(task, StageTask) else nbytes_of(arguments)
 
 
 def _measured(

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, Completion, PromptReference, ResourceTemplateReference
 
-from kernels.fields import Catalogue
-from kernels.records import FieldInfo
+from kernels.fields.intake import Wish, add
+from kernels.fields.registry import Registry
 from kernels.tasks import TASKS
-from sz_mcp.app import App
 from sz_mcp.completions import MOST, matching
-from sz_mcp.engine import Engine, Parts
 from sz_mcp.server import create_server
-from tests.sz_mcp import fakes
 from tests.sz_mcp.conftest import call, compiled
-from tests.sz_mcp.fakes import FakePipeline, guide, make_app
+from tests.sz_mcp.fakes import FakePipeline, make_app
 
 pytestmark = pytest.mark.anyio
 
@@ -105,30 +103,31 @@ async def test_kernels_of_another_agent_are_not_offered(tmp_path: Path) -> None:
     assert offered == []
 
 
-class WithHidden(Catalogue):
-    """A catalogue with a field that is used for scoring and never listed."""
-
-    def info(self, name: str) -> FieldInfo:
-        known = super().info("uk_theta")
-        return known if name == "secret" else super().info(name)
-
-
-async def test_hidden_fields_are_not_offered(tmp_path: Path) -> None:
-    catalogue = WithHidden(tmp_path)
-    parts = Parts(
-        pipeline=FakePipeline(), catalogue=catalogue, guide=guide, draw=lambda _: fakes.PNG
-    )
-    settings = make_app(tmp_path, FakePipeline()).settings
-    app = App(settings, "stdio", lambda app: Engine(parts, app.ledger, tmp_path))
+async def test_hidden_fields_are_neither_offered_nor_listed_nor_read(tmp_path: Path) -> None:
+    values = tmp_path / "values.npy"
+    np.save(values, np.linspace(0, 1, 64, dtype=np.float32))
+    registry = Registry(tmp_path)
+    add(registry, values, Wish(name="shown"))
+    alias = add(registry, values, Wish(name="secret", hidden=True)).entry.alias
+    app = make_app(tmp_path, FakePipeline())
     try:
         async with Client(create_server(app)) as client:
             offered = (await of_prompt(client, "optimise", "field")).values
-            listed = await of_uri(client, "fields/{field}", "field")
+            offered += await of_uri(client, "fields/{field}", "field")
+            listed = str(await client.read_resource("sz-mcp://fields"))
+            listed += str(await client.read_resource("sz-mcp://targets"))
+            for name in ("secret", alias):
+                with pytest.raises(MCPError) as refused:
+                    await client.read_resource(f"sz-mcp://fields/{name}")
+                listed += refused.value.error.message.replace(repr(name), "")
     finally:
         app.close()
 
-    assert "uk_theta" in offered
-    assert "secret" not in {*offered, *listed}
+    assert "shown" in offered
+    assert "shown" in listed
+    assert not {"secret", alias} & set(offered)
+    assert "secret" not in listed
+    assert alias not in listed
 
 
 def test_at_most_a_hundred_values_are_sent_and_the_rest_is_counted() -> None:
