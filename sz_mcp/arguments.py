@@ -229,6 +229,8 @@ class DescribeArguments(Arguments):
 
     target: TargetName | None = None
     """One in full; without it, all in brief."""
+    task: TaskName | None = None
+    """Its page; detailed: with an example."""
 
 
 class CompileArguments(Arguments):

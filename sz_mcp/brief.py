@@ -35,8 +35,6 @@ RARE = frozenset(
 _SPARSE = frozenset({"cases", "fields", "loops"})
 """Lists of records of which most fields are often empty."""
 _IF_ANY = RARE | {"tasks", "fields"}
-_PEAK = "copy"
-"""The peaks to compare a kernel with; the text has those of reading and writing too."""
 _KEPT: dict[str, frozenset[str]] = {
     "targets": frozenset({"target", "execution", "available", "reason"}),
     # Simpler ones come first: the order says the rung.
@@ -56,8 +54,6 @@ def structured(reply: Reply, *, detailed: bool) -> dict[str, Any]:
     if detailed:
         return whole
     told = {name: value for name, value in whole.items() if value or name not in _IF_ANY}
-    if told.get("peaks"):
-        told["peaks"] = [one for one in told["peaks"] if one["name"].startswith(_PEAK)]
     return {name: _brief(name, value) for name, value in told.items()}
 
 
@@ -91,5 +87,7 @@ def _record(name: str, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rounded(value: float) -> float | int:
+    if value.is_integer() and abs(value) < 1e15:
+        return int(value)
     short = float(f"{value:.{DIGITS}g}")
     return int(short) if short.is_integer() and abs(short) < 1e15 else short

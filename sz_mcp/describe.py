@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kernels.records import Metric
 from sz_mcp.answers import finite, metrics_reply
+from sz_mcp.pages import task_page
 from sz_mcp.replies import DescribeReply, FieldReply, TargetReply, TaskReply
 from toolchains.base import TargetInfo
 
@@ -24,6 +25,13 @@ def describe_all(engine: Engine, feedback: str) -> DescribeReply:
         fields=_fields(engine.catalogue),
         feedback=feedback,
     )
+
+
+def describe_task(engine: Engine, task: str, feedback: str, *, detailed: bool) -> DescribeReply:
+    """The page of one task; in detail with a complete submission per family of targets."""
+    found = engine.tasks[task]
+    page = task_page(found) if detailed else found.page
+    return DescribeReply(task=task, page=page, feedback=feedback)
 
 
 def describe_one(
@@ -49,7 +57,9 @@ def describe_one(
     )
 
 
-_TYPICAL = tuple(f"_at_{kib}_KiB" for kib in (16, 512, 8192, 131072))
+_LISTED = 24
+"""Fields that a reply lists: a user may have registered hundreds."""
+_TYPICAL = tuple(f"_at_{kib}_KiB" for kib in (16, 8192, 131072))
 """Sizes of a concise reply: about what the levels of a processor's memory hold."""
 
 
@@ -91,5 +101,5 @@ def _fields(catalogue: Catalogue) -> list[FieldReply]:
             character=info.character,
             fill_value=finite(info.fill_value),
         )
-        for info in map(catalogue.info, catalogue.names())
+        for info in map(catalogue.info, catalogue.names()[:_LISTED])
     ]

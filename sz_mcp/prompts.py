@@ -148,10 +148,11 @@ def _goal(task: Task) -> str:
 
 def _text(first: str, task: Task, tier: Tier) -> str:
     explained = (_STAGE if _is_stage(task) else _CODEC)[tier]
-    page = f"Read the resource sz-mcp://tasks/{task.name} before writing: it says exactly what goes"
+    page = f'Before writing, read describe_arch(task="{task.name}"): it says exactly what goes in'
     parts = [f"{first.rstrip('.')}.", _LOOP]
     if tier != "user":
-        parts += [f"{page} in and what comes out, and ends with a complete example.", explained]
+        example = f"The resource sz-mcp://tasks/{task.name} has a complete example too."
+        parts += [f"{page} and what comes out. {example}", explained]
     return " ".join(parts)
 
 

@@ -241,8 +241,12 @@ class DescribeReply(Reply):
     """A complete submission for `example_task`, file name → text, ready for compile_kernel."""
     example_task: str | None = None
     advice: list[str] | None = None
+    task: str | None = None
+    page: str | None = None
+    """Of one task, Markdown: what it takes and returns, to the bit; detailed: with an example."""
     tasks: list[TaskReply] = []
     fields: list[FieldReply] = []
+    """Those that are listed; sz-mcp://fields has all."""
     feedback: str = ""
     """Feedback level of this session: none, raw, explain or suggest."""
 

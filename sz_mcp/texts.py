@@ -62,6 +62,13 @@ def _running(reply: KernelReply) -> Iterable[str]:
 
 
 def _describe(reply: DescribeReply) -> Iterable[str]:
+    if reply.page is not None:
+        yield reply.page.rstrip()
+        yield (
+            'next: response_format="detailed" adds a complete example; or '
+            f'compile_kernel(task="{reply.task}", target="…", files={{"kernel.py": "…"}})'
+        )
+        return
     if reply.targets is not None:
         for target in reply.targets:
             state = f"{target.execution}" if target.available else f"not here: {target.reason}"
@@ -72,8 +79,8 @@ def _describe(reply: DescribeReply) -> Iterable[str]:
         yield f"task {task.name}: {task.summary}"
     yield from (f"field {field.name}: {_form(field)}{field.character}" for field in reply.fields)
     if reply.targets is not None:
-        yield 'next: describe_arch(target="…") for its contract and an example. The resource'
-        yield "sz-mcp://tasks/NAME says exactly what a task takes and returns, with an example"
+        yield 'next: describe_arch(target="…") for its contract and an example, and'
+        yield 'describe_arch(task="…") for exactly what it takes and returns'
     else:
         yield f'next: compile_kernel(task="…", target="{reply.target}", files={{"kernel.py": "…"}})'
 

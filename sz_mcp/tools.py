@@ -37,7 +37,7 @@ from sz_mcp.arguments import (
 )
 from sz_mcp.brief import fitting
 from sz_mcp.calls import Call
-from sz_mcp.describe import describe_all, describe_one
+from sz_mcp.describe import describe_all, describe_one, describe_task
 from sz_mcp.errors import ArgumentProblems
 from sz_mcp.jobs import Job, Progress, follow
 from sz_mcp.replies import (
@@ -82,12 +82,17 @@ class Answer:
 
 
 async def describe_arch(use: Use, arguments: DescribeArguments) -> Answer:
-    """List targets, tasks and fields, or explain one target. Call this first.
+    """List targets, tasks and fields, or explain one target or task. Call this first.
 
-    With `target`: its contract, limits, bandwidth peaks of this machine, advice and a complete
-    example to start from. Next: compile_kernel.
+    With `target`: its contract, limits, bandwidth peaks of this machine, advice and an example.
+    With `task`: what exactly it takes and returns. Next: compile_kernel.
     """
     engine, feedback = use.engine, use.view.feedback
+    if arguments.task is not None:
+        page = describe_task(engine, arguments.task, feedback, detailed=use.view.detailed)
+        if arguments.target is None:
+            return Answer(page)
+        raise ArgumentProblems("describe_arch explains one `target` or one `task` in a call")
     if arguments.target is None:
         return Answer(describe_all(engine, feedback))
     info = await asyncio.to_thread(engine.pipeline.describe, arguments.target)

@@ -74,6 +74,7 @@ async def collect(home: Path, tasks: Iterable[str]) -> Spread:
             await spread.call(client, "describe_arch")
             await spread.call(client, "describe_arch", target="numba")
             for task in tasks:
+                await spread.call(client, "describe_arch", task=task)
                 for files in submissions(TASKS[task]):
                     await _use(spread, client, task, files)
             for sql in QUERIES:

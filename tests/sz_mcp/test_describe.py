@@ -8,12 +8,15 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from kernels.fields.intake import Wish, add
+from kernels.fields.registry import Registry
 from kernels.records import Bandwidth
 from kernels.tasks import TASKS
 from sz_mcp.cli.doctor import run as run_doctor
-from sz_mcp.describe import describe_one
+from sz_mcp.describe import describe_all, describe_one
 from sz_mcp.host import peaks_key
 from sz_mcp.replies import DescribeReply
 from sz_mcp.texts import text_of
@@ -79,7 +82,7 @@ def test_the_whole_curve_is_told_on_request(tmp_path: Path, pool: Pool) -> None:
 
     short, long = (reply_of(tmp_path, info, detailed=d) for d in (False, True))
 
-    assert len(short.peaks or []) == 12
+    assert len(short.peaks or []) == 9
     assert len(long.peaks or []) == len(info.peaks) >= 3 * len(SIZES)
     text = text_of(long)
     assert f"40 at {SIZES[-1] >> 20} MiB" in text
@@ -117,3 +120,20 @@ def test_doctor_shows_hardware_peaks_and_counters(
         assert part in shown
     assert "256 MiB" in shown
     assert "█" in shown
+
+
+def test_a_reply_lists_a_few_fields_however_many_are_registered(tmp_path: Path) -> None:
+    values = tmp_path / "values.npy"
+    np.save(values, np.arange(8, dtype=np.float32))
+    registry = Registry(tmp_path / "home")
+    for number in range(40):
+        add(registry, values, Wish(name=f"mine-{number}"))
+    app = make_app(tmp_path / "home", FakePipeline())
+
+    try:
+        reply = describe_all(app.engine(), "suggest")
+    finally:
+        app.close()
+
+    assert len(app.engine().catalogue.names()) > 40
+    assert len(reply.fields) == 24

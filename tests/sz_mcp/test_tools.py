@@ -9,6 +9,7 @@ import pytest
 from mcp import Client
 
 from kernels.bounds import MODES
+from kernels.tasks import TASKS
 from sz_mcp.server import create_server
 from sz_mcp.tools import TOOLS
 from tests.sz_mcp import fakes
@@ -63,7 +64,7 @@ async def test_describe_arch_of_one_target_holds_contract_peaks_and_example(clie
     assert told.data["execution"] == "hardware"
     assert told.data["contract"] == "define compress and decompress"
     assert told.data["example"] == fakes.GOOD
-    assert told.data["peaks"] == [{"name": "copy", "value": 9.5, "unit": "GB/s"}]
+    assert told.data["peaks"][0] == {"name": "copy", "value": 9.5, "unit": "GB/s"}
     assert whole.data["peaks"][0]["provenance"] == "measured"
     assert whole.data["peaks"][1]["value"] is None
     assert "targets" not in told.data
@@ -334,3 +335,25 @@ async def test_feedback_levels_decide_what_is_told_of_a_failure(
         [] if suggestion is None else [suggestion]
     )
     assert ("does not parse" in told.text) is (level != "none")
+
+
+async def test_describe_arch_of_a_task_is_its_page_and_detailed_ends_with_an_example(
+    client: Client,
+) -> None:
+    async with client:
+        told = await call(client, "describe_arch", task="szp")
+        detailed = await call(client, "describe_arch", task="szp", response_format="detailed")
+
+    assert told.data["page"] == TASKS["szp"].page
+    assert told.text.startswith("# szp")
+    assert "Complete example" not in told.text
+    assert detailed.data["page"].startswith(told.data["page"].rstrip())
+    assert "## Complete example: numba" in detailed.text
+
+
+async def test_describe_arch_explains_one_thing_at_a_time(client: Client) -> None:
+    async with client:
+        told = await call(client, "describe_arch", task="szp", target="numba")
+
+    assert told.error
+    assert "one `target` or one `task`" in told.text
