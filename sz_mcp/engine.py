@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kernels.bounds import BoundError
-from kernels.fields import Catalogue, FieldDataError
+from kernels.fields import Catalogue, FieldDataError, UnknownFieldError
 from kernels.records import Build, Failure, Guidance, Kernel, Profile, RunResult, Verdict
 from kernels.tasks import TASKS, Task
 from results_db.ledger import Ledger
@@ -128,7 +128,8 @@ class Engine:
         except BoundError as error:
             self._failed(asked, "argument", str(error))
             raise ArgumentProblems(f"bound: {error}") from error
-        except FieldDataError as error:
+        except (FieldDataError, UnknownFieldError) as error:
+            self._failed(asked, "argument", str(error))
             raise ArgumentProblems(f"field: {error}") from error
         except Exception as error:
             # Agents read the ledger: what exactly went wrong is for the server's log.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +20,7 @@ from kernels.records import (
     Failure,
     FailureKind,
     Field,
+    FieldInfo,
     Kernel,
     Profile,
     RunResult,
@@ -45,6 +45,7 @@ from .golden import GoldenStreams
 from .live import LiveKernel, LiveKernels
 from .profiling import profile_kernel
 from .requests import SUITE, Request, Watch
+from .room import SHARE, Room, field_bytes, machine_bytes
 from .rounds import Bench
 from .timing import time_kernel
 
@@ -55,6 +56,8 @@ _WARM_CHILDREN = 3
 _LIVE_KERNELS = 4
 """Loaded kernels kept: two processes of 150 to 190 MB each."""
 
+_LARGE_BYTES = 128 << 20
+"""A kernel that was used on a field larger than this is not kept loaded."""
 _REMEMBERED_BUILDS = 256
 _PATIENCE_S = 2.0
 """How long whoever asks for peaks waits until nothing else is timed."""
@@ -97,6 +100,7 @@ class Pipeline:
         self._peaks = Peaks(home and home / "peaks" / f"{peaks_key()}.json", self._at_rest)
         self._toolchains = _backends(self._pool, self._peaks, memory)
         self._live = LiveKernels(_LIVE_KERNELS)
+        self._room = Room(int(SHARE * machine_bytes()))
         self._golden = GoldenStreams()
         self._builds: dict[str, Build] = {}
         self._timing = threading.Lock()
@@ -133,35 +137,35 @@ class Pipeline:
 
     def verify(self, kernel: Kernel, request: Request, watch: Watch) -> Verdict:
         """Check the bound, or equality with the golden answer, on a field or the suite."""
-        task = TASKS[kernel.submission.task]
-        field = None if request.field == SUITE else self._fields.load(request.field)
-        if isinstance(task, CodecTask):
-            cases = codec_cases(task, request, field, self._golden)
-        else:
-            cases = stage_cases(task, request, field)
-        return self._with_session(
-            kernel,
-            request.threads,
-            watch,
-            lambda live: judge(live.session, cases, request, watch),
-            _unverified,
-        )
+        if request.field == SUITE:
+            return self._verify(kernel, request, watch, None)
+
+        def work() -> Verdict:
+            return self._verify(kernel, request, watch, self._fields.load(request.field))
+
+        return self._in_room(self._fields.info(request.field), watch, work, _unverified)
 
     def run(self, kernel: Kernel, request: Request, watch: Watch) -> RunResult:
         """Measure size and speed on a field. Raises BoundError."""
-        field = self._fields.load(request.field)
+        info = self._fields.info(request.field)
 
         def work(live: LiveKernel) -> RunResult:
             with self._bench(kernel, live, request, watch) as bench:
                 return time_kernel(bench, self._golden)
 
-        return self._with_session(
-            kernel, request.threads, watch, work, lambda f: _unmeasured(f, field, request)
+        def failed(failure: Failure) -> RunResult:
+            return _unmeasured(failure, info, request)
+
+        return self._in_room(
+            info,
+            watch,
+            lambda: self._with_session(kernel, request.threads, watch, work, failed),
+            failed,
         )
 
     def compare(self, kernel: Kernel, against: Kernel, request: Request, watch: Watch) -> Compared:
         """Time two kernels of one task side by side on a field. Raises BoundError."""
-        field, threads = self._fields.load(request.field), request.threads
+        info, threads = self._fields.info(request.field), request.threads
 
         def work(ours: LiveKernel, theirs: LiveKernel) -> Compared:
             with (
@@ -171,7 +175,7 @@ class Pipeline:
                 return compare_kernels(first, second, against.kernel_id, self._golden)
 
         def failed(failure: Failure) -> Compared:
-            return Compared(_unmeasured(failure, field, request), against.kernel_id)
+            return Compared(_unmeasured(failure, info, request), against.kernel_id)
 
         def peer_failed(failure: Failure) -> Compared:
             # Nothing was learnt of the kernel itself.
@@ -179,20 +183,24 @@ class Pipeline:
 
         ours = _Place(kernel, threads)
         theirs = _Place(against, threads, beside=_Place(against, threads).key == ours.key)
-        if ours.key < theirs.key:
-            # In the same order for everybody, so that nobody waits in a circle.
+
+        def in_order() -> Compared:
+            """In the same order for everybody, so that nobody waits in a circle."""
+            if ours.key < theirs.key:
+                return self._at(
+                    ours,
+                    watch,
+                    lambda a: self._at(theirs, watch, lambda b: work(a, b), peer_failed),
+                    failed,
+                )
             return self._at(
-                ours,
+                theirs,
                 watch,
-                lambda a: self._at(theirs, watch, lambda b: work(a, b), peer_failed),
-                failed,
+                lambda b: self._at(ours, watch, lambda a: work(a, b), failed),
+                peer_failed,
             )
-        return self._at(
-            theirs,
-            watch,
-            lambda b: self._at(ours, watch, lambda a: work(a, b), failed),
-            peer_failed,
-        )
+
+        return self._in_room(info, watch, in_order, failed)
 
     def profile(self, kernel: Kernel, request: Request, watch: Watch) -> Profile:
         """Find where the time goes on a field. Raises BoundError."""
@@ -207,8 +215,14 @@ class Pipeline:
                     ),
                 )
 
-        return self._with_session(
-            kernel, request.threads, watch, work, lambda f: _unprofiled(f, request)
+        def failed(failure: Failure) -> Profile:
+            return _unprofiled(failure, request)
+
+        return self._in_room(
+            self._fields.info(request.field),
+            watch,
+            lambda: self._with_session(kernel, request.threads, watch, work, failed),
+            failed,
         )
 
     def close(self) -> None:
@@ -223,6 +237,35 @@ class Pipeline:
             self._builds[key] = build
             while len(self._builds) > _REMEMBERED_BUILDS:
                 del self._builds[next(iter(self._builds))]
+
+    def _verify(
+        self, kernel: Kernel, request: Request, watch: Watch, field: Field | None
+    ) -> Verdict:
+        task = TASKS[kernel.submission.task]
+        if isinstance(task, CodecTask):
+            cases = codec_cases(task, request, field, self._golden)
+        else:
+            cases = stage_cases(task, request, field)
+
+        def work(live: LiveKernel) -> Verdict:
+            with _small_afterwards(live, field):
+                return judge(live.session, cases, request, watch)
+
+        return self._with_session(kernel, request.threads, watch, work, _unverified)
+
+    def _in_room(
+        self,
+        info: FieldInfo,
+        watch: Watch,
+        work: Callable[[], T],
+        failed: Callable[[Failure], T],
+    ) -> T:
+        """Do `work` when there is memory for it. Raises FieldDataError if there never will be."""
+        try:
+            with self._room.taken(info, lambda: watch.cancellation.cancelled, watch.progress):
+                return work()
+        except TimingCancelled:
+            return failed(_cancelled())
 
     def _with_session(
         self,
@@ -275,7 +318,7 @@ class Pipeline:
     ) -> Iterator[Bench]:
         field = self._fields.load(request.field)
         bound = derive(field.data, field.info.fill_value, request.mode, request.bound)
-        with closing(Content(field, bound.absolute)) as content:
+        with closing(Content(field, bound.absolute)) as content, _small_afterwards(live, field):
             yield Bench(
                 task=TASKS[kernel.submission.task],
                 live=live,
@@ -314,6 +357,16 @@ class Pipeline:
             yield
 
 
+@contextmanager
+def _small_afterwards(live: LiveKernel, field: Field | None) -> Iterator[None]:
+    """Let a kernel's children go that hold the memory of a large field."""
+    try:
+        yield
+    finally:
+        if field is not None and field.data.nbytes > _LARGE_BYTES:
+            live.session.kill()
+
+
 def _backends(pool: Pool, peaks: Peaks, memory_bytes: int) -> Mapping[str, Toolchain]:
     chains: dict[str, Toolchain] = {}
     for name, place in BACKENDS.items():
@@ -326,8 +379,7 @@ def _backends(pool: Pool, peaks: Peaks, memory_bytes: int) -> Mapping[str, Toolc
 
 def _child_memory_bytes() -> int:
     """Address space of a child: 40% of the memory, at least 4 GiB (numba alone reserves 0.3)."""
-    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(4 << 30, int(0.4 * total))
+    return max(4 << 30, int(0.4 * machine_bytes()))
 
 
 def _unavailable(error: Exception) -> Failure:
@@ -342,14 +394,14 @@ def _unverified(failure: Failure) -> Verdict:
     return Verdict(failure.status, failure.stage, False, 0, 0, 0.0, 0.0, None, None, (), failure)
 
 
-def _unmeasured(failure: Failure, field: Field, request: Request) -> RunResult:
+def _unmeasured(failure: Failure, info: FieldInfo, request: Request) -> RunResult:
     return RunResult(
         status=failure.status,
         stage=failure.stage,
         execution=Execution.HARDWARE,
-        field=field.info.name,
+        field=info.name,
         bound=Bound(request.mode, request.bound, 0.0),
-        raw_bytes=field.data.nbytes,
+        raw_bytes=field_bytes(info),
         stream_bytes=0,
         comparison=None,
         samples=(),
