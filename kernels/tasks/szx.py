@@ -24,9 +24,11 @@ themselves; the sign of zero is free. Little-endian throughout.
 
 ## Header, 72 bytes
 
-`szstream.header(b"SZX1", shape, dtype, step=0.0, fill_bits=..., body=...)` builds it from the body
-(uint8, or the body's check as an int), and `szstream.parse(stream, b"SZX1", shape, dtype)` checks
-it and returns `fill_bits` (None if absent) and `body`; it raises ValueError if it is bad.
+`szstream.header(b"SZX1", shape, dtype, step=0.0, fill_bits=..., body=...)` returns it as a uint8
+array, to be concatenated with the body (`body`: that uint8 array, or its check as an int;
+`fill_bits`: an int, or None). `szstream.parse(stream, b"SZX1", shape, dtype)` checks a stream and
+returns an object with the attributes `fill_bits` (int or None) and `body` (uint8 array); it raises
+ValueError if the header is bad.
 
 | offset | field |
 |---|---|
