@@ -1,6 +1,6 @@
--- The tables of the ledger, version 3. Views are in views.sql. A statement ends with `;` at the end
--- of a line. Every event table also has the columns that `stamped_columns` of schema.py explains:
--- id, recorded_at, host, writer, segment, extra. Times are UTC. GB/s are 10^9 bytes of original data
+-- The tables of the ledger, version 3; the views follow. A statement ends with `;` at the end of a
+-- line. Every event table also has the columns id (uuid of the row), recorded_at, host, writer
+-- (process that wrote it), segment (journal file it came from) and extra (of newer versions). Times are UTC. GB/s are 10^9 bytes of original data
 -- per second. DOUBLE columns may hold NaN and infinities. No name needs quoting.
 
 CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied_at TIMESTAMP);
@@ -342,7 +342,7 @@ CREATE TABLE comparisons (
   id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
   extra JSON);
 COMMENT ON TABLE comparisons IS
-  'Kernels timed side by side, a row per direction: docs/operations.md has the formula';
+  'Kernels timed side by side, a row per direction: paired, with a signed-rank interval';
 COMMENT ON COLUMN comparisons.run_id IS 'Its run';
 COMMENT ON COLUMN comparisons.kernel_id IS 'Kernel that is judged';
 COMMENT ON COLUMN comparisons.against IS 'Kernel it is compared with';

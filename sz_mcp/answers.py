@@ -19,7 +19,6 @@ from kernels.records import (
     Counterexample,
     Diagnostic,
     Failure,
-    FailureKind,
     Guidance,
     Kernel,
     Loop,
@@ -33,6 +32,7 @@ from kernels.records import (
 )
 from results_db.statistics import Contrast
 from results_db.summary import Speed, summarise
+from sz_mcp.asked import Asked
 from sz_mcp.replies import (
     CaseContentReply,
     CaseReply,
@@ -53,6 +53,7 @@ from sz_mcp.replies import (
     VerifyReply,
 )
 from sz_mcp.settings import FeedbackLevel
+from sz_mcp.steps import after, after_build, at
 from toolchains.vectorisation import left_scalar
 
 if TYPE_CHECKING:
@@ -89,25 +90,6 @@ class Told(TypedDict):
     next: str
 
 
-@dataclass(frozen=True)
-class Asked:
-    """One run as it was asked for."""
-
-    tool: str
-    """verify_bounds | run_compress | profile"""
-    run_id: str
-    kernel_id: str
-    field: str
-    mode: str
-    bound: float
-    repeats: int = 7
-    threads: int = 1
-    against: str | None = None
-    """kernel_id it is timed side by side with."""
-    reproduces: str | None = None
-    """run_id of the run that it repeats."""
-
-
 class _AskedFields(TypedDict):
     run_id: str
     kernel_id: str
@@ -121,7 +103,7 @@ def compile_reply(
 ) -> CompileReply:
     """Reply of compile_kernel for a finished build."""
     kernel_id, submission = kernel.kernel_id, kernel.submission
-    told = _told(view, build.failure, build.diagnostics, guidance, _after_build(kernel_id, build))
+    told = _told(view, build.failure, build.diagnostics, guidance, after_build(kernel_id, build))
     if build.first_call and view.feedback != "none":
         told["output"] = _printed(view, build.first_call)
     return CompileReply(
@@ -145,10 +127,10 @@ def verify_reply(
     asked: Asked, verdict: Verdict, guidance: Sequence[Guidance], view: View
 ) -> VerifyReply:
     """Reply of verify_bounds for a finished verdict."""
-    step = _after(asked, verdict.failure)
+    step = after(asked, verdict.failure)
     if verdict.holds:
         field = '"…"' if asked.field == "suite" else f'"{asked.field}"'
-        step = f'run_compress(kernel_id="{asked.kernel_id}", field={field}{_at(asked)})'
+        step = f'run_compress(kernel_id="{asked.kernel_id}", field={field}{at(asked)})'
     told = view.feedback != "none"
     shown, worst = (verdict.counterexample, verdict.worst) if told else (None, None)
     failed = [case for case in verdict.cases if _failed(case)]
@@ -195,10 +177,12 @@ def run_reply(
 ) -> RunReply:
     """Reply of run_compress for a finished run, or for one beside another kernel."""
     summary, checked = summarise(result), result.comparison
-    step = _after(asked, result.failure)
+    step = after(asked, result.failure)
     if result.failure is None:
         where = f'"{asked.kernel_id}", field="{asked.field}"'
-        step = f"profile(kernel_id={where}{_at(asked)})"
+        step = f"profile(kernel_id={where}{at(asked)})"
+        if asked.against is not None:
+            step = f"run_compress(kernel_id={where}{at(asked)}): a compared run is not ranked"
     return RunReply(
         status=result.status,
         stage=result.stage,
@@ -244,7 +228,7 @@ def profile_reply(
         loops=[_loop(loop) for loop in loops] if view.feedback != "none" else [],
         notes=list(profile.notes) if view.feedback != "none" else [],
         picture=picture_uri(asked.run_id) if profile.picture else None,
-        **_told(view, profile.failure, (), every, _after(asked, profile.failure)),
+        **_told(view, profile.failure, (), every, after(asked, profile.failure)),
     )
 
 
@@ -346,39 +330,6 @@ def _compared(verdict: Verdict) -> bool:
     """Whether the case that decided was decoded: the record's zeros would say it has no error."""
     decisive = [case for case in verdict.cases if case.case == verdict.decided_by]
     return any(case.checked for case in decisive or verdict.cases)
-
-
-def _after_build(kernel_id: str, build: Build) -> str:
-    if build.failure and build.failure.kind is FailureKind.CANCELLED:
-        return "the same compile_kernel again: nothing was found wrong with the kernel"
-    if build.failure:
-        return _again(kernel_id)
-    if build.first_call:
-        return f'compile_kernel(…, parent="{kernel_id}") once its first call does not fail'
-    return f'verify_bounds(kernel_id="{kernel_id}")'
-
-
-def _after(asked: Asked, failure: Failure | None) -> str:
-    """A better version, or the same call where the kernel was not to blame."""
-    if failure is not None and failure.kind is FailureKind.PEER:
-        return "the same call with a kernel that keeps its bound as `against`"
-    if failure is None or failure.kind not in (FailureKind.BUSY, FailureKind.CANCELLED):
-        return _again(asked.kernel_id)
-    field = "" if asked.field == "suite" else f', field="{asked.field}"'
-    extras = "" if asked.repeats == 7 else f", repeats={asked.repeats}"
-    extras += "" if asked.threads == 1 else f", threads={asked.threads}"
-    extras += "" if asked.against is None else f', against="{asked.against}"'
-    return f'{asked.tool}(kernel_id="{asked.kernel_id}"{field}{_at(asked)}{extras}) again'
-
-
-def _again(kernel_id: str) -> str:
-    return f'compile_kernel(…, parent="{kernel_id}") with a better version'
-
-
-def _at(asked: Asked) -> str:
-    """The arguments that differ from a tool's defaults."""
-    mode = "" if asked.mode == "rel" else f', mode="{asked.mode}"'
-    return mode + ("" if asked.bound == 1e-3 else f", bound={asked.bound:g}")
 
 
 def _guidance(guidance: Guidance, view: View) -> GuidanceReply:

@@ -99,17 +99,15 @@ def _check_field(value: str, info: ValidationInfo) -> str:
     problem = known.field_problem(value)
     if problem is None:
         return value
-    if value in known.fields or ":" in value:
-        raise PydanticCustomError("choice", "{problem}", {"problem": problem})
-    return _one_of(value, "field", known.fields)
+    if value == SUITE:
+        problem = f"suite is for verify_bounds; here choose one of {', '.join(known.fields)}"
+    near = difflib.get_close_matches(value, known.fields, n=1)
+    hint = f" (did you mean {near[0]}?)" if near and ":" not in value else ""
+    raise PydanticCustomError("choice", "{problem}{hint}", {"problem": problem, "hint": hint})
 
 
 def _check_field_or_suite(value: str, info: ValidationInfo) -> str:
-    if value == SUITE or _known(info).field_problem(value) is None:
-        return value
-    if ":" in value:
-        return _check_field(value, info)
-    return _one_of(value, "field", (SUITE, *_known(info).fields))
+    return value if value == SUITE else _check_field(value, info)
 
 
 def _check_kernel(value: str, info: ValidationInfo) -> str:

@@ -79,6 +79,8 @@ def _brief(name: str, value: Any) -> Any:
 def _record(name: str, record: dict[str, Any]) -> dict[str, Any]:
     kept = _KEPT.get(name, record.keys())
     told = {key: value for key, value in record.items() if key in kept}
+    if name == "fields" and str(record["name"]).startswith("synthetic:"):
+        return {"name": record["name"]}  # which says the rest
     if name in _SPARSE:
         told = {key: value for key, value in told.items() if value not in (None, "", [])}
     if name not in _MEASURED:

@@ -17,14 +17,19 @@ if TYPE_CHECKING:
     from sz_mcp.engine import Engine
 
 
-def describe_all(engine: Engine, feedback: str) -> DescribeReply:
-    """Every target in brief, and every task and field."""
+def describe_all(engine: Engine, feedback: str, agent: str = "") -> DescribeReply:
+    """Every target in brief, and every task and field; `agent` is who is calling."""
     return DescribeReply(
         targets=[_target(info) for info in engine.targets.values()],
         tasks=_tasks(engine.tasks),
         fields=_fields(engine.catalogue),
+        notes=[_COMPUTED, *_caller(agent, feedback)],
         feedback=feedback,
     )
+
+
+def _caller(agent: str, feedback: str) -> list[str]:
+    return [f"you are recorded as {agent}, feedback level {feedback}"] if agent else []
 
 
 def describe_task(engine: Engine, task: str, feedback: str, *, detailed: bool) -> DescribeReply:
@@ -57,6 +62,7 @@ def describe_one(
     )
 
 
+_COMPUTED = "other DIMS (1 to 4 axes, up to 1 GiB), seeds, :f64 and :fill of synthetic: work too"
 _LISTED = 24
 """Fields that a reply lists: a user may have registered hundreds."""
 _TYPICAL = tuple(f"_at_{kib}_KiB" for kib in (16, 8192, 131072))

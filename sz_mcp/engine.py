@@ -18,7 +18,8 @@ from kernels.records import Build, Failure, Guidance, Kernel, Profile, RunResult
 from kernels.tasks import TASKS, Task
 from results_db.ledger import Ledger
 from results_db.statistics import Compared
-from sz_mcp.answers import Asked, View, compile_reply, profile_reply, run_reply, verify_reply
+from sz_mcp.answers import View, compile_reply, profile_reply, run_reply, verify_reply
+from sz_mcp.asked import Asked
 from sz_mcp.errors import ArgumentProblems
 from sz_mcp.host import host_row
 from sz_mcp.jobs import Job

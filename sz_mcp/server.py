@@ -42,6 +42,7 @@ from sz_mcp.arguments import Arguments, parse
 from sz_mcp.brief import structured
 from sz_mcp.calls import current_call
 from sz_mcp.completions import completer
+from sz_mcp.details import details
 from sz_mcp.errors import ArgumentProblems
 from sz_mcp.prompts import add_prompts
 from sz_mcp.replies import ProfileReply
@@ -195,7 +196,10 @@ def _tool(name: str, declared: Declared) -> Tool:
 
 def _result(answer: Answer, *, detailed: bool) -> CallToolResult:
     reply = answer.reply
-    content: list[ContentBlock] = [TextContent(type="text", text=text_of(reply))]
+    text = text_of(reply)
+    if detailed and (more := details(reply)):
+        text = f"{text}\n{more}"
+    content: list[ContentBlock] = [TextContent(type="text", text=text)]
     if answer.picture is not None and isinstance(reply, ProfileReply) and reply.picture:
         data = base64.b64encode(answer.picture).decode()
         content.append(ImageContent(type="image", data=data, mime_type="image/png"))

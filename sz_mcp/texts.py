@@ -30,6 +30,7 @@ SHOWN_DIAGNOSTICS = 5
 SHOWN_CASES = 6
 CELL = 60
 """Characters of one table cell."""
+_COMPUTED = "synthetic:"
 _PEAK = re.compile(r"(\w+?)_at_(\d+)_KiB(\w*)")
 _VARYING = re.compile(r"b'[^']*'|\d[\d.]*(e[+-]?\d+)?|\([\d, ]*\)")
 
@@ -68,27 +69,34 @@ def _describe(reply: DescribeReply) -> Iterable[str]:
             'next: response_format="detailed" adds a complete example; or '
             f'compile_kernel(task="{reply.task}", target="…", files={{"kernel.py": "…"}})'
         )
-        return
-    if reply.targets is not None:
+    elif reply.targets is not None:
         for target in reply.targets:
             state = f"{target.execution}" if target.available else f"not here: {target.reason}"
             yield f"target {target.target} ({state})"
-    else:
-        yield from _target(reply)
-    for task in reply.tasks:
-        yield f"task {task.name}: {task.summary}"
-    yield from (f"field {field.name}: {_form(field)}{field.character}" for field in reply.fields)
-    if reply.targets is not None:
+        yield from _choices(reply)
+        yield from reply.notes or []
         yield 'next: describe_arch(target="…") for its contract and an example, and'
         yield 'describe_arch(task="…") for exactly what it takes and returns'
     else:
+        yield from _target(reply)
+        yield from _choices(reply)
         yield f'next: compile_kernel(task="…", target="{reply.target}", files={{"kernel.py": "…"}})'
 
 
+def _choices(reply: DescribeReply) -> Iterable[str]:
+    """Tasks and fields; the name of a computed field says what it is."""
+    for task in reply.tasks:
+        yield f"task {task.name}: {task.summary}"
+    computed = [field.name for field in reply.fields if field.name.startswith(_COMPUTED)]
+    for field in reply.fields:
+        if field.name not in computed:
+            yield f"field {field.name}: {_form(field)}{field.character}"
+    if computed:
+        yield f"computed fields {', '.join(computed)}"
+
+
 def _form(field: FieldReply) -> str:
-    """Shape, type and unit; the name of a synthetic field says them."""
-    if field.name.startswith("synthetic:"):
-        return ""
+    """Shape, type and unit."""
     shape = "×".join(map(str, field.shape))
     return f"{shape} {field.dtype}{field.unit and f' {field.unit}'}, "
 
@@ -168,10 +176,9 @@ def _stopped(reply: KernelReply) -> str:
 
 def _compile(reply: CompileReply) -> Iterable[str]:
     took = "" if reply.seconds is None else f" in {reply.seconds:.2f} s"
-    attempt = "" if reply.attempt is None else f", attempt {reply.attempt}"
     failed = reply.status in ("error", "rejected", "refused")
     state = _stopped(reply) if failed else reply.status
-    yield f"{state}{took}: kernel_id {reply.kernel_id}{attempt}"
+    yield f"{state}{took}: kernel_id {reply.kernel_id}"
 
 
 def _verify(reply: VerifyReply) -> Iterable[str]:
@@ -274,7 +281,11 @@ def _run(reply: RunReply) -> Iterable[str]:
     yield f"{state} on {reply.field} ({reply.execution}): {told}. run_id {reply.run_id}"
     disturbed = sum(sample.disturbed for sample in reply.samples)
     if disturbed:
-        yield f"{disturbed} of {len(reply.samples)} timed requests were disturbed by other work"
+        calm = len(reply.samples) - disturbed
+        yield (
+            f"{disturbed} of {len(reply.samples)} timed requests were disturbed by other work; "
+            f"{f'speeds are of the other {calm}' if calm else 'speeds are of these'}"
+        )
     if reply.within_size_rule is False:
         yield (
             f"too large to be ranked by speed: {reply.stream_bytes} bytes against "
@@ -289,9 +300,9 @@ def _contrast(one: ContrastReply, against: str) -> str:
         one.verdict if one.verdict != "inconclusive" else "inconclusive: more repeats tell more"
     )
     return (
-        f"{one.direction}: {one.speedup:.4g} times the speed of {against} "
-        f"({one.gbps:.4g} to {one.against_gbps:.4g} GB/s), 95% interval {one.low:.4g} to {high} "
-        f"over {one.pairs} pairs: {verdict}"
+        f"{one.direction}: {one.speedup:.4g} times as fast as {against}, 95% interval "
+        f"{one.low:.4g} to {high} over {one.pairs} pairs: {verdict}. Medians, which other work "
+        f"moves more than pairs: {one.gbps:.4g} against {one.against_gbps:.4g} GB/s"
     )
 
 
@@ -335,7 +346,7 @@ def _query(reply: QueryReply) -> Iterable[str]:
     yield " | ".join(reply.columns)
     for row in reply.rows:
         yield " | ".join(_cell(value) for value in row)
-    more = ", more were left out: see max_rows" if reply.truncated else ""
+    more = ", more were left out: select fewer columns, or give max_rows" if reply.truncated else ""
     yield f"({len(reply.rows)} rows{more})"
     if reply.warning:
         yield f"warning: {reply.warning}"

@@ -21,7 +21,7 @@ from mcp_types import ToolAnnotations
 from kernels.records import Kernel, Submission
 from results_db.errors import QueryError
 from results_db.rows import RunStartedRow
-from sz_mcp.answers import Asked, View, query_reply, running_reply
+from sz_mcp.answers import View, query_reply, running_reply
 from sz_mcp.app import App
 from sz_mcp.arguments import (
     SUITE,
@@ -35,6 +35,7 @@ from sz_mcp.arguments import (
     RunArguments,
     VerifyArguments,
 )
+from sz_mcp.asked import Asked
 from sz_mcp.brief import fitting
 from sz_mcp.calls import Call
 from sz_mcp.describe import describe_all, describe_one, describe_task
@@ -94,7 +95,7 @@ async def describe_arch(use: Use, arguments: DescribeArguments) -> Answer:
             return Answer(page)
         raise ArgumentProblems("describe_arch explains one `target` or one `task` in a call")
     if arguments.target is None:
-        return Answer(describe_all(engine, feedback))
+        return Answer(describe_all(engine, feedback, use.call.caller.agent))
     info = await asyncio.to_thread(engine.pipeline.describe, arguments.target)
     return Answer(describe_one(engine, info, feedback, detailed=use.view.detailed))
 

@@ -104,7 +104,7 @@ def parse(name: str) -> Recipe:
     recipe = Recipe(
         character, shape, "f64" in chosen, "fill" in chosen, int(chosen.get("seed", "1"))
     )
-    problem = problem_of_shape(shape) or _problem_of_size(recipe)
+    problem = _problem_of_size(recipe) or problem_of_shape(shape)
     if problem is not None:
         raise _refusal(name, problem)
     return recipe

@@ -22,7 +22,7 @@ CREATE TABLE comparisons (
   id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
   extra JSON);
 COMMENT ON TABLE comparisons IS
-  'Kernels timed side by side, a row per direction: docs/operations.md has the formula';
+  'Kernels timed side by side, a row per direction: paired, with a signed-rank interval';
 COMMENT ON COLUMN comparisons.run_id IS 'Its run';
 COMMENT ON COLUMN comparisons.kernel_id IS 'Kernel that is judged';
 COMMENT ON COLUMN comparisons.against IS 'Kernel it is compared with';

@@ -26,8 +26,8 @@ from results_db.errors import LedgerError
 from results_db.queries import query
 from results_db.rows import RunStartedRow, SessionRow
 from results_db.statistics import unpaired_ratio
-from sz_mcp.answers import Asked
 from sz_mcp.app import App
+from sz_mcp.asked import Asked
 from sz_mcp.engine import Outcome
 from sz_mcp.errors import ArgumentProblems, StepFailed
 from sz_mcp.jobs import Job

@@ -20,7 +20,8 @@ from kernels.records import (
     Submission,
     Verdict,
 )
-from sz_mcp.answers import Asked, View, compile_reply, concise, run_reply, verify_reply
+from sz_mcp.answers import View, compile_reply, concise, run_reply, verify_reply
+from sz_mcp.asked import Asked
 from sz_mcp.pipeline import Request, Watch
 from sz_mcp.replies import VerifyReply
 from sz_mcp.texts import text_of
@@ -118,16 +119,19 @@ def test_the_next_call_repeats_a_mode_and_bound_that_are_not_the_defaults() -> N
 BUSY = Failure(Status.INCONCLUSIVE, Status.TIMED, FailureKind.BUSY, "the machine was busy")
 
 
-@pytest.mark.parametrize("kind", [FailureKind.BUSY, FailureKind.CANCELLED])
-def test_the_next_call_is_the_same_when_the_kernel_was_not_to_blame(kind: FailureKind) -> None:
+@pytest.mark.parametrize(
+    ("kind", "repeats"), [(FailureKind.BUSY, 50), (FailureKind.CANCELLED, 9)], ids=str
+)
+def test_the_next_call_is_the_same_when_the_kernel_was_not_to_blame_with_patience_if_busy(
+    kind: FailureKind, repeats: int
+) -> None:
     asked = replace(ASKED, tool="run_compress", repeats=9, threads=2, bound=0.5)
     failed = replace(result(), status=BUSY.status, failure=replace(BUSY, kind=kind))
 
     reply = run_reply(asked, failed, (), View())
 
-    assert reply.next == (
-        'run_compress(kernel_id="k_1", field="uk_theta", bound=0.5, repeats=9, threads=2) again'
-    )
+    arguments = f'kernel_id="k_1", field="uk_theta", bound=0.5, repeats={repeats}, threads=2'
+    assert reply.next == f"run_compress({arguments}) again"
 
 
 def test_the_next_call_is_a_better_kernel_when_it_was_too_slow_to_be_timed() -> None:

@@ -87,7 +87,9 @@ def test_a_kernel_gets_no_more_threads_than_there_are_cores() -> None:
 def test_the_suite_is_a_field_for_verify_only() -> None:
     (found,) = problems(RunArguments, kernel_id=KERNEL, field="suite")
 
-    assert found == "field: unknown field 'suite': choose one of uk_theta, na_temperature"
+    assert found == (
+        "field: suite is for verify_bounds; here choose one of uk_theta, na_temperature"
+    )
 
 
 def test_near_misses_are_pointed_out() -> None:

@@ -125,7 +125,7 @@ async def test_two_kernels_are_compared_and_the_ledger_has_the_comparison(
         "compress", "faster", 7
     )  # fmt: skip
     assert compared["low"] <= compared["speedup"] <= compared["high"]
-    assert f"2 times the speed of {other}" in told.text
+    assert f"2 times as fast as {other}" in told.text
     assert rows(tmp_path, "SELECT kernel_id, against, verdict, pairs FROM comparisons") == [
         (one, other, "faster", 7)
     ]

@@ -357,3 +357,25 @@ async def test_describe_arch_explains_one_thing_at_a_time(client: Client) -> Non
 
     assert told.error
     assert "one `target` or one `task`" in told.text
+
+
+async def test_a_detailed_text_has_every_case_and_every_speed(client: Client) -> None:
+    async with client:
+        kernel_id = await compiled(client)
+        short = await call(client, "verify_bounds", kernel_id=kernel_id)
+        long = await call(client, "verify_bounds", kernel_id=kernel_id, response_format="detailed")
+        run = await call(
+            client,
+            "run_compress",
+            kernel_id=kernel_id,
+            field="uk_theta",
+            response_format="detailed",
+        )
+
+    cases = [case["case"] for case in long.data["cases"]]
+    assert cases
+    assert all(f"case {name} (" in long.text for name in cases)
+    assert not any(f"case {name} (" in short.text for name in cases)
+    speeds = [sample["gbps"] for sample in run.data["samples"]]
+    assert all(f"{one:.4g}" in run.text for one in speeds)
+    assert "an empty request takes" in run.text

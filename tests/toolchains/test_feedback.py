@@ -19,7 +19,8 @@ from kernels.records import (
     Status,
     Verdict,
 )
-from sz_mcp.answers import Asked, View, verify_reply
+from sz_mcp.answers import View, verify_reply
+from sz_mcp.asked import Asked
 from sz_mcp.pipeline.rounds import fresh_violation
 from sz_mcp.settings import FeedbackLevel
 from tests.toolchains import test_feedback_compile, test_feedback_results

@@ -9,7 +9,8 @@ import pytest
 from kernels import baselines
 from kernels.fields import Catalogue
 from kernels.records import Kernel, Profile, Status, Submission
-from sz_mcp.answers import Asked, View, profile_reply
+from sz_mcp.answers import View, profile_reply
+from sz_mcp.asked import Asked
 from sz_mcp.pictures import draw_profile
 from sz_mcp.pipeline import Pipeline, Request, Watch
 from sz_mcp.texts import text_of

@@ -1,0 +1,51 @@
+"""What the text of a detailed reply says beyond that of a concise one."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator
+
+from sz_mcp.replies import CaseReply, Reply, RunReply, SampleReply, VerifyReply
+
+
+def details(reply: Reply) -> str:
+    """Every case of a verdict, every speed of a run; empty for other replies."""
+    match reply:
+        case VerifyReply():
+            return "\n".join(map(_case, reply.cases))
+        case RunReply():
+            return "\n".join((*_speeds(reply.samples), *_run(reply)))
+    return ""
+
+
+def _case(case: CaseReply) -> str:
+    core = "" if case.core else ", not core"
+    form = f"{case.dtype}{case.shape}"
+    error = "" if case.max_abs_error is None else f", largest error {case.max_abs_error!r}"
+    ratio = "" if case.ratio is None else f", ratio {case.ratio:.4g}"
+    return (
+        f"case {case.case} ({form}{core}): {case.status}, {case.checked} values, "
+        f"{case.violations} violations{error} against {case.abs_bound!r}{ratio}"
+    )
+
+
+def _speeds(samples: Iterable[SampleReply]) -> Iterator[str]:
+    """Per direction the speeds in the order they were measured; `*`: disturbed by other work."""
+    by_direction: dict[str, list[SampleReply]] = {}
+    for sample in samples:
+        by_direction.setdefault(sample.direction, []).append(sample)
+    for direction, those in by_direction.items():
+        calm = [one.gbps for one in those if not one.disturbed and one.gbps is not None]
+        spread = f", undisturbed from {min(calm):.4g} to {max(calm):.4g}" if calm else ""
+        middle = f", median {statistics.median(calm):.4g}" if calm else ""
+        listed = " ".join(f"{one.gbps:.4g}{'*' if one.disturbed else ''}" for one in those)
+        yield f"{direction}, GB/s{middle}{spread} (* disturbed): {listed}"
+
+
+def _run(reply: RunReply) -> Iterator[str]:
+    yield f"{reply.raw_bytes} bytes to {reply.stream_bytes}, {reply.threads} threads"
+    if reply.cache_state:
+        yield f"caches: {reply.cache_state}"
+    if reply.null_round_trip_s is not None:
+        yield f"an empty request takes {reply.null_round_trip_s * 1e6:.0f} µs"
+    yield from (f"{m.name}: {m.value} {m.unit}".rstrip() for m in reply.metrics)
