@@ -42,6 +42,8 @@ class ErrorPattern:
     """Share next to such a value, or in the same block of 32."""
     times_bound: float = 0.0
     """Largest finite error over the bound; 0 without a bound."""
+    least_times: float = 0.0
+    """Smallest finite magnitude among the wrong values over the bound; 0 without one."""
     excess_ulps: float = 0.0
     """By how much the largest error exceeds the bound, in units of the original's last place."""
     accumulates: bool = False
@@ -58,9 +60,15 @@ class ErrorPattern:
     """What came back is the original times this; 0 if not."""
     resembles: str = ""
     """What the result equals, in words, instead of what was wanted."""
+    output_name: str = ""
+    """Of a stage: what the page calls that output."""
     low_bits: int = 0
-    """The lowest 8, 16 or 24 bits are right everywhere; 0 if not."""
+    """Wrong values are the right ones cut to so many bits, with a sign or without; 0 if not."""
     extra_bits: bool = False
     """Every bit that is wanted is set, and others too."""
     lost_counts: bool = False
     """Nothing is larger than wanted, and the total is smaller."""
+    shifted_down: bool = False
+    """Wrong words have the right bits, but lower down."""
+    beyond_bins: bool = False
+    """Of a histogram: there are codes that have no bin, and as many were counted too often."""

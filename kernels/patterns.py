@@ -6,7 +6,8 @@ at, so that it takes a fraction of a second at any size.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -67,15 +68,23 @@ def stage_pattern(
     output: int,
     pair: tuple[Array, Array],
     comparison: Comparison,
+    name: str = "",
 ) -> ErrorPattern:
     """Of output number `output` of a stage; pair: what was wanted, and what came."""
     wanted, got = pair
     scene = _scene(wanted, got, comparison)
-    found = _pattern(scene, task, output, comparison)
+    found = replace(_pattern(scene, task, output, comparison), output_name=name)
     if wanted.dtype.kind not in "iu":
         return found
     first = next((i for i in inputs if isinstance(i, np.ndarray)), None)
-    return _with_integers(found, scene, whole_resemblance(wanted, got, first))
+    found = _with_integers(found, scene, whole_resemblance(wanted, got, first))
+    return replace(found, beyond_bins=task == "histogram" and _beyond_bins(inputs, scene))
+
+
+def stage_task(task: str, tried: Sequence[tuple[Arg, ...]]) -> ErrorPattern:
+    """What is known of a stage that gave nothing to compare: which it is, and what it was given."""
+    beyond = task == "histogram" and any(map(_codes_beyond, tried))
+    return ErrorPattern(task, 0, (), 0, 0, 0, 0, 0.0, beyond_bins=beyond)
 
 
 def _scene(original: Array, decoded: Array, comparison: Comparison) -> _Scene:
@@ -173,6 +182,7 @@ def _with_errors(places: ErrorPattern, scene: _Scene) -> ErrorPattern:
                 **places.__dict__,
                 **_special(x, scene, onward=places.onward),
                 "times_bound": _times(errors, scene),
+                "least_times": _least_times(magnitude, scene),
                 "excess_ulps": _excess_ulps(errors, scene),
                 "accumulates": not above and not factor and _accumulates(errors, scene),
                 "above_all": above,
@@ -228,6 +238,11 @@ def _dilated(special: Mask, scene: _Scene) -> Mask:
 def _times(errors: Reals, scene: _Scene) -> float:
     finite = np.abs(errors[scene.wrong & np.isfinite(errors)])
     return float(finite.max() / scene.bound) if finite.size and scene.bound else 0.0
+
+
+def _least_times(magnitude: Reals, scene: _Scene) -> float:
+    finite = magnitude[scene.wrong & np.isfinite(magnitude)]
+    return float(finite.min() / scene.bound) if finite.size and scene.bound else 0.0
 
 
 def _excess_ulps(errors: Reals, scene: _Scene) -> float:
@@ -316,15 +331,47 @@ def _factor(x: Reals, y: Reals, scene: _Scene) -> float:
 def _with_integers(places: ErrorPattern, scene: _Scene, resembles: str) -> ErrorPattern:
     """Adds what wrong integers look like."""
     wanted, got = scene.x[scene.wrong], scene.y[scene.wrong]
-    differing = int(np.bitwise_or.reduce(wanted ^ got)) & 0xFFFFFFFF
-    low = next((bits for bits in (24, 16, 8) if differing and not differing & ((1 << bits) - 1)), 0)
     unsigned = scene.x.dtype.kind == "u"
     return ErrorPattern(
         **{
             **places.__dict__,
             "resembles": resembles,
-            "low_bits": low,
+            "low_bits": _cut_to(wanted, got),
             "extra_bits": unsigned and bool(((wanted & got) == wanted).all()),
-            "lost_counts": unsigned and scene.at.size > 1 and bool((got < wanted).all()),
+            "lost_counts": unsigned and bool((got < wanted).all()),
+            "shifted_down": unsigned and _shifted_down(wanted, got),
         }
     )
+
+
+def _cut_to(wanted: Array, got: Array) -> int:
+    """Of 8 and 16 the number of bits that the values were cut to; 0 if they were not."""
+    if not got.any():
+        return 0
+    for signed, unsigned, bits in ((np.int8, np.uint8, 8), (np.int16, np.uint16, 16)):
+        cut = (wanted.astype(dtype).astype(wanted.dtype) for dtype in (signed, unsigned))
+        if bits < 8 * wanted.dtype.itemsize and any((one == got).all() for one in cut):
+            return bits
+    return 0
+
+
+def _shifted_down(wanted: Array, got: Array) -> bool:
+    lengths = [np.frexp(words.astype(np.float64))[1] for words in (wanted, got)]
+    by = lengths[0] - lengths[1]
+    if not got.all() or (by <= 0).any():
+        return False
+    return bool((wanted.astype(np.uint64) >> by.astype(np.uint64) == got).all())
+
+
+def _beyond_bins(inputs: tuple[Arg, ...], scene: _Scene) -> bool:
+    """Whether as many codes were counted too often as have no bin."""
+    excess = int(scene.y.sum(dtype=np.int64)) - int(scene.x.sum(dtype=np.int64))
+    return excess == _codes_beyond(inputs) > 0
+
+
+def _codes_beyond(inputs: tuple[Arg, ...]) -> int:
+    """Of a histogram's inputs: how many codes have no bin."""
+    codes, nbins = inputs[0], inputs[-1]
+    if not (isinstance(codes, np.ndarray) and isinstance(nbins, int)):
+        return 0
+    return int(np.count_nonzero(codes >= nbins))

@@ -169,7 +169,7 @@ class Failure:
     details: str = ""
     """All that a compiler said, where `message` is the gist of it."""
     pattern: ErrorPattern | None = None
-    """Of a broken bound, or of a stage's wrong output."""
+    """Of a broken bound, or a stage's wrong output; of a stage without one it names the task."""
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,13 @@ class Counterexample:
     """Flat index of values[0] in the case's array."""
     point: Point
     inputs: tuple[str, ...] = ()
-    """Of a stage: its input at the same places, where that has the shape of the output."""
+    """Of a stage: its first input at the same places, if the output has an element for each."""
+    name: str = ""
+    """Of a stage: which output, or what was made of it."""
+    given: str = ""
+    """Of a stage: names, types and shapes of all inputs."""
+    input_name: str = ""
+    """Of `inputs`."""
 
 
 @dataclass(frozen=True)
@@ -313,6 +319,8 @@ class CaseResult:
     """compress, decompress or run, if it failed there; empty for a violation."""
     content: CaseContent | None = None
     """Of a case that failed otherwise than by a violation."""
+    given: str = ""
+    """Of a stage: names, types and shapes of all inputs."""
 
 
 @dataclass(frozen=True)
@@ -334,10 +342,12 @@ class Verdict:
     cases: tuple[CaseResult, ...]
     failure: Failure | None = None
     decided_by: str = ""
-    """Case that decided: a violation before any other failure, the core first; if all went well,
-    the one whose error came closest to its bound."""
+    """Case that decided: a violation before any other failure, the core first, arrays of some size
+    before tiny ones; if all went well, the one whose error came closest to its bound."""
     not_run: int = 0
     """Cases left when the kernel's processes had died."""
+    exact: bool = False
+    """Equality was asked, and no bound."""
 
 
 @dataclass(frozen=True)
@@ -405,6 +415,21 @@ class Bandwidth:
 
 
 @dataclass(frozen=True)
+class KeptCall:
+    """A call of one of the submission's own compiled functions that was not inlined."""
+
+    function: str
+    file: str
+    line: int
+    """Where that function is defined."""
+    arguments: int
+    arrays: int
+    """How many of the arguments are arrays."""
+    share: float | None = None
+    """Of the profiled time, spent in that function; None if not known."""
+
+
+@dataclass(frozen=True)
 class Loop:
     """A loop of a submission as the compiler left it: reported by the child, never evidence."""
 
@@ -419,7 +444,15 @@ class Loop:
     reason: str = ""
     """Why it was not."""
     share: float | None = None
-    """Of the profiled time, spent in its function; None if that was not called from Python."""
+    """Of the profiled time, spent in it, by looks at where the process is; None if not known."""
+    among: str = ""
+    """Where its own share is not known: how many loops share the time of a function."""
+    carried: tuple[str, ...] = ()
+    """Variables that a step reads as the step before left them."""
+    calls: tuple[KeptCall, ...] = ()
+    """That are made in it."""
+    counts_references: bool = False
+    """Whether references to arrays are counted in it."""
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def whole_resemblance(wanted: Array, got: Array, first_input: Array | None) -> s
         # Only the part looked at is right.
         return ""
     for name, other in _whole_candidates(wanted, first_input):
-        if _equal(other, got) and not _equal(other, wanted):
+        if _explains(other, wanted, got) and not _equal(other, wanted):
             return name
     alike = wanted.size > 3 and np.array_equal(np.sort(wanted, axis=None), np.sort(got, axis=None))
     return "the right values in another order" if alike else ""
@@ -67,6 +67,17 @@ def _leading(array: Array) -> Array:
     """Its first rows: what is summed or differenced along axes depends on nothing beyond them."""
     row = int(np.prod(array.shape[1:])) if array.ndim else 1
     return array[: max(1, _LOOKED_AT // max(1, row))] if array.ndim else array
+
+
+def _explains(other: Array, wanted: Array, got: Array) -> bool:
+    """Whether `got` is the other answer, above all where it is not the wanted one.
+
+    Where most values are the same in both answers, equality on nearly all says little.
+    """
+    if not _equal(other, got):
+        return False
+    wrong = wanted != got
+    return bool((other == got)[wrong].mean() >= _NEARLY_ALL)
 
 
 def _equal(a: Array, b: Array) -> bool:

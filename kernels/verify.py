@@ -9,7 +9,7 @@ difference alone would let that pass a bound of 1.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -297,12 +297,13 @@ def counterexample(
 ) -> Counterexample:
     """The neighbourhood of the worst element; the whole array if it is short.
 
-    given: what a stage was given; shown at the same places if it has as many values.
+    given: what a stage was given; shown at the same places if it has the same shape.
     """
-    if comparison.worst is None:
+    point = comparison.worst
+    if point is None:
         raise ValueError(f"case {case!r} is an empty array: it has no worst element to show")
     x, y = original.reshape(-1), decoded.reshape(-1)
-    start = min(max(comparison.worst.flat - WINDOW // 2, 0), max(x.size - WINDOW, 0))
+    start = min(max(point.flat - WINDOW // 2, 0), max(x.size - WINDOW, 0))
     part = slice(start, start + WINDOW)
     return Counterexample(
         case=case,
@@ -312,10 +313,26 @@ def counterexample(
         values=tuple(repr(value) for value in x[part].tolist()),
         decoded=tuple(repr(value) for value in y[part].tolist()),
         start=start,
-        point=comparison.worst,
+        point=point,
         inputs=(
             tuple(repr(value) for value in given.reshape(-1)[part].tolist())
             if given is not None and given.shape == original.shape
             else ()
         ),
+    )
+
+
+def in_hexadecimal(shown: Counterexample) -> Counterexample:
+    """The same with its unsigned integers as hexadecimal numbers of their type's width."""
+    digits = 2 * np.dtype(shown.dtype).itemsize
+
+    def written(number: str) -> str:
+        return f"0x{int(number):0{digits}x}"
+
+    point = shown.point
+    return replace(
+        shown,
+        values=tuple(map(written, shown.values)),
+        decoded=tuple(map(written, shown.decoded)),
+        point=replace(point, original=written(point.original), decoded=written(point.decoded)),
     )

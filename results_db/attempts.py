@@ -27,23 +27,32 @@ class Attempts:
 
         Raises: JournalError if it can't be counted.
         """
+        return self._count(session, 0, 1)
+
+    def take_from(self, other: Attempts) -> None:
+        """Go on from wherever either of the two is further. Raises: JournalError."""
+        for path in sorted(other._folder.glob("*.json")):
+            counted = json.loads(path.read_bytes())
+            self._count(counted["session"], int(counted["attempts"]), 0)
+
+    def _count(self, session: str, least: int, step: int) -> int:
         name = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         path = self._folder / f"{name}.json"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
-                return _counted(descriptor, session)
+                return _counted(descriptor, session, least, step)
             finally:
                 os.close(descriptor)
         except OSError as error:
             raise JournalError(f"can't count an attempt in {path}: {error}") from error
 
 
-def _counted(descriptor: int, session: str) -> int:
+def _counted(descriptor: int, session: str, least: int, step: int) -> int:
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     text = os.pread(descriptor, 1 << 16, 0)
-    attempts = int(json.loads(text)["attempts"]) + 1 if text else 1
+    attempts = max(int(json.loads(text)["attempts"]) if text else 0, least) + step
     # Never shorter than before, so that one write replaces all of it.
     line = json.dumps({"attempts": attempts, "session": session})
     os.pwrite(descriptor, line.encode("ascii").ljust(len(text)), 0)

@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+import duckdb
+
 from results_db import database, drain
 from results_db.drain import Outcome
 from results_db.errors import UpkeepError
 from results_db.files import LedgerFiles, sync_folder
+from results_db.transactions import remedy
 
 WAIT_S = 30.0
 """How long to wait for another process's drain to end."""
@@ -47,8 +50,8 @@ def backup(home: Path, target: Path, *, wait_s: float = WAIT_S) -> BackupReport:
         as_of = _write(LedgerFiles(home), temporary, wait_s, packed=target.suffix != ".tar")
         temporary.replace(target)
         sync_folder(target.absolute().parent)
-    except OSError as error:
-        raise UpkeepError(f"can't write {target}: {error}") from error
+    except (OSError, duckdb.Error) as error:
+        raise UpkeepError(f"can't write {target}: {error}{remedy(error)}") from error
     finally:
         temporary.unlink(missing_ok=True)
     return BackupReport(target, target.stat().st_size, as_of)

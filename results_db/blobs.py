@@ -118,6 +118,24 @@ class BlobStore:
         files: dict[str, str] = json.loads(data)["files"]
         return files
 
+    def has_kernel(self, kernel_id: str) -> bool:
+        """Whether a kernel of that id is stored; costs a look at its name."""
+        return self._kernel_path(kernel_id).is_file()
+
+    def take_from(self, other: BlobStore) -> int:
+        """Store whatever the other store has, kernels after their sources; how many were new.
+
+        Raises: BlobError.
+        """
+        new = 0
+        for pattern in ("sources/*/[!.]*.json", "kernels/[!.]*.json"):
+            for path in sorted(other._folder.glob(pattern)):
+                target = self._folder / path.relative_to(other._folder)
+                if not target.exists():
+                    _write(target, path.read_bytes())
+                    new += 1
+        return new
+
     def paths_of(self, kernel_id: str, digest: str) -> tuple[Path, Path]:
         """Where a kernel's record and its source are."""
         return self._kernel_path(kernel_id), self._source_path(digest)

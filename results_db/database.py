@@ -19,6 +19,7 @@ import duckdb
 from results_db import schema
 from results_db.errors import DatabaseError, NewerDatabaseError
 from results_db.files import LedgerFiles, sync_folder
+from results_db.transactions import remedy
 
 STORAGE_VERSION = "v1.5.0"
 """Oldest DuckDB that must be able to read the database: the command line that pip installs."""
@@ -85,7 +86,7 @@ def attach(connection: duckdb.DuckDBPyConnection, path: str, name: str) -> None:
 
 
 def _attached(files: LedgerFiles) -> duckdb.DuckDBPyConnection | None:
-    connection = duckdb.connect(":memory:")
+    connection, existed = duckdb.connect(":memory:"), files.database.exists()
     try:
         attach(connection, str(files.database), "ledger")
         connection.execute("USE ledger")
@@ -93,10 +94,14 @@ def _attached(files: LedgerFiles) -> duckdb.DuckDBPyConnection | None:
         connection.close()
         if any(sign in str(error) for sign in _HELD_SIGNS):
             return None
-        raise DatabaseError(
-            f"can't open {files.database}: {error}\nMove it away to start a new one; journals that "
-            "were not drained yet are kept and will go there."
-        ) from error
+        if not existed:
+            # What the disk had no room for is no database, and would be refused for good.
+            files.database.unlink(missing_ok=True)
+        advice = remedy(error) or (
+            "\nMove it away to start a new one; journals that were not drained yet are kept and "
+            "will go there."
+        )
+        raise DatabaseError(f"can't open {files.database}: {error}{advice}") from error
     return connection
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -24,6 +24,7 @@ from results_db import database, ingest, segments, snapshot
 from results_db.errors import DatabaseError
 from results_db.files import LedgerFiles
 from results_db.segments import Damage, OpenSegment, Portion, Progress
+from results_db.transactions import remedy
 
 BATCH_BYTES = 4 << 20
 BATCH_SEGMENTS = 128
@@ -74,6 +75,7 @@ def drain(home: Path, *, wait_s: float = 0.0, limit_s: float = math.inf) -> Drai
     except (OSError, duckdb.Error) as error:
         raise DatabaseError(
             f"can't drain into {files.database}: {error}\nThe journals keep everything."
+            f"{remedy(error)}"
         ) from error
 
 
@@ -105,6 +107,7 @@ class _Drain:
         progress = self._progress()
         self._forget_archived(progress)
         pending = segments.paths(self.files)
+        self._close_missing(progress, {path.name for path in pending})
         while pending and time.monotonic() < deadline:
             pending = self._batch(pending, progress)
         return DrainReport(
@@ -130,6 +133,16 @@ class _Drain:
             known = progress.get(path.name)
             if known and known.closed and known.drained_bytes >= path.stat().st_size:
                 path.unlink()
+
+    def _close_missing(self, progress: Mapping[str, Progress], there: Set[str]) -> None:
+        """A segment that is no longer there has no writer: a restored home has none of the old."""
+        missing = [name for name, one in progress.items() if not one.closed and name not in there]
+        if missing:
+            self.connection.execute(
+                "UPDATE journal_segments SET closed = true WHERE list_contains(?, segment)",
+                [missing],
+            )
+            self.changed = True
 
     def _batch(self, pending: list[Path], progress: dict[str, Progress]) -> list[Path]:
         """Drain segments up to the limits of a transaction; returns those that are left."""

@@ -17,6 +17,7 @@ import duckdb
 
 from results_db.encoding import Json
 from results_db.segments import EventRow, Portion
+from results_db.transactions import transaction
 
 Columns = Mapping[str, str]
 """Column → SQL type."""
@@ -96,15 +97,10 @@ def _transact(
     rows: Mapping[str, Sequence[Mapping[str, Json]]],
     batch: Batch,
 ) -> int:
-    connection.execute("BEGIN")
-    try:
+    with transaction(connection):
         added = sum(_insert(connection, name, tables[name], rows[name]) for name in rows)
         for portion in batch.portions:
             _record(connection, portion, _naive_utc(batch.drained_at))
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
     return added
 
 

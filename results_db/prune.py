@@ -1,9 +1,10 @@
 """Forgetting old kernels, with everything that was measured of them.
 
-A kernel goes as a whole, once nothing has been done with it since the cut-off, unless it holds a
-place on the leaderboard: rows of all tables in one transaction, then its stored source, if no other
-kernel has the same, and its pictures. Calls that touched no kernel go by their own age. The
-database is then rewritten, because DuckDB does not give room back.
+A kernel goes as a whole, once nothing has been done with it since the cut-off, unless something is
+being done with it now or it holds a place on the leaderboard: rows of all tables in one
+transaction, then its stored source, if no other kernel has the same, and its pictures. Calls that
+touched no kernel go by their own age. The database is then rewritten, because DuckDB does not give
+room back.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from results_db.blobs import BlobStore
 from results_db.drain import Outcome
 from results_db.errors import BlobError, DatabaseError, UpkeepError
 from results_db.files import LedgerFiles, sync_folder
+from results_db.transactions import remedy, transaction
 from results_db.usage import usage
 
 BY_KERNEL = (
@@ -88,7 +90,8 @@ def prune(home: Path, wish: Wish, *, dry_run: bool = False, wait_s: float = WAIT
                 # Publishes what is left, and takes archived segments away.
                 drain.drain_locked(files)
     except (OSError, BlobError, duckdb.Error) as error:
-        raise DatabaseError(f"can't prune {files.database}: {error}") from error
+        text = f"can't prune {files.database}: {error}{remedy(error)}"
+        raise DatabaseError(text) from error
     freed = 0 if dry_run else max(0, before - usage(home).total)
     return PruneReport(rows, len(doomed.kernels), len(orphaned), len(pictures), freed)
 
@@ -103,14 +106,9 @@ def _forget(
             "before": cut, "agent": wish.agent, "keep_best": wish.keep_best
         })  # fmt: skip
         doomed = _doomed(connection)
-        connection.execute("BEGIN")
-        try:
+        with transaction(connection, commit=not dry_run):
             rows = _delete(connection, cut, wish.agent)
             left = connection.execute("SELECT DISTINCT blob FROM kernels").fetchall()
-            connection.execute("ROLLBACK" if dry_run else "COMMIT")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
         if not dry_run:
             connection.execute("CHECKPOINT ledger")
     orphaned = sorted({blob for _, blob in doomed.kernels if blob} - {blob for (blob,) in left})
@@ -128,7 +126,17 @@ def _doomed(connection: duckdb.DuckDBPyConnection) -> _Doomed:
 
 
 _DOOMED = """
-WITH touched AS (
+WITH
+busy AS (
+  -- A run that still goes on, or a compilation, which has no row of its beginning.
+  SELECT unnest([kernel_id, coalesce(against, kernel_id)]) AS kernel_id
+  FROM runs WHERE status = 'running' AND kernel_id IS NOT NULL
+  UNION ALL
+  SELECT kernel_id FROM kernels SEMI JOIN (
+    SELECT segment FROM journal_segments WHERE NOT closed) USING (segment)
+  WHERE kernel_id IS NOT NULL AND kernel_id NOT IN (
+    SELECT kernel_id FROM builds WHERE kernel_id IS NOT NULL)),
+touched AS (
   SELECT kernel_id, agent, recorded_at FROM kernels
   UNION ALL SELECT kernel_id, NULL, recorded_at FROM runs_started
   UNION ALL SELECT kernel_id, NULL, recorded_at FROM runs_finished
@@ -140,6 +148,7 @@ GROUP BY kernel_id
 HAVING max(recorded_at) < $before
   AND ($agent IS NULL OR any_value(agent) = $agent)
   AND NOT ($keep_best AND kernel_id IN (SELECT kernel_id FROM leaderboard))
+  AND kernel_id NOT IN (SELECT kernel_id FROM busy)
 """
 
 _CALLS = """

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import duckdb
 
+from results_db.transactions import transaction
+
 VERSION = 3
 
 _FOLDER = Path(__file__).parent
@@ -59,13 +61,8 @@ def upgrade(connection: duckdb.DuckDBPyConnection, schema: Schema) -> bool:
     found = installed_version(connection)
     if found >= schema.version:
         return False
-    connection.execute("BEGIN")
-    try:
+    with transaction(connection):
         _apply(connection, schema, found)
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
     return True
 
 

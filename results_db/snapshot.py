@@ -26,10 +26,15 @@ def publish(files: LedgerFiles, database: BinaryIO) -> None:
     """Replace the snapshot by a copy of the checkpointed database. Only under the drain lock."""
     _remove_leftovers(files)
     temporary = files.snapshot.with_name(f"{files.snapshot.name}.{secrets.token_hex(8)}.tmp")
-    with temporary.open("xb") as copy:
-        shutil.copyfileobj(database, copy, 1 << 22)
-        copy.flush()
-        os.fdatasync(copy.fileno())
+    try:
+        with temporary.open("xb") as copy:
+            shutil.copyfileobj(database, copy, 1 << 22)
+            copy.flush()
+            os.fdatasync(copy.fileno())
+    except OSError:
+        # Half a copy must not keep a full disk full.
+        temporary.unlink(missing_ok=True)
+        raise
     # Left by someone who opened the snapshot for writing; DuckDB would apply it to the new one.
     files.snapshot.with_name(f"{files.snapshot.name}.wal").unlink(missing_ok=True)
     temporary.replace(files.snapshot)

@@ -64,6 +64,13 @@ class RunSummary:
     transfer_bits: float | None
     """The score in sz-open: see `transfer_bits`."""
 
+    @property
+    def score(self) -> float | None:
+        """What the leaderboard ranks by, for the kind of task that the figures are of."""
+        if self.run is not None:
+            return self.run.median
+        return self.transfer_bits if self.within_size_rule is None else self.both_ways_gbps
+
 
 def summarise(result: RunResult) -> RunSummary:
     """The figures of one run."""

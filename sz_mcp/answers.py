@@ -54,6 +54,8 @@ from sz_mcp.replies import (
 )
 from sz_mcp.settings import FeedbackLevel
 from sz_mcp.steps import after, after_build, at
+from toolchains.children.counters import NO_HARDWARE
+from toolchains.feedback.performance_rules import call_text
 from toolchains.vectorisation import left_scalar
 
 if TYPE_CHECKING:
@@ -68,6 +70,8 @@ SHOWN_CASES = 4
 """Failed cases in the structure of a concise reply; the content of the first alone."""
 SHOWN_SAMPLES = 14
 """In a concise reply, those that were not disturbed first: all of the 7 each way that are usual."""
+SHOWN_SHARE = 0.05
+"""Of the time, from which on a loop is in a concise profile."""
 OUTPUT_TAIL = 1500
 """Characters of a kernel's own output in a concise reply."""
 
@@ -140,14 +144,15 @@ def verify_reply(
         status=verdict.status,
         stage=verdict.stage,
         **_asked(asked),
-        abs_bound=finite(verdict.abs_bound) if verdict.cases else None,
+        abs_bound=finite(verdict.abs_bound) if verdict.cases and not verdict.exact else None,
         holds=verdict.holds,
         checked_values=verdict.checked_values,
         violations=verdict.violations,
-        max_abs_error=finite(verdict.max_abs_error) if compared else None,
+        max_abs_error=finite(verdict.max_abs_error) if compared and not verdict.exact else None,
         decided_by=verdict.decided_by if told else "",
         not_run=verdict.not_run,
         failed_cases=len(failed),
+        case_count=len(verdict.cases) + verdict.not_run,
         worst=_point(worst) if worst else None,
         counterexample=_counterexample(shown) if shown else None,
         cases=[_case(case) for case in cases],
@@ -194,6 +199,7 @@ def run_reply(
         compress_gbps=_median(summary.compress),
         decompress_gbps=_median(summary.decompress),
         run_gbps=_median(summary.run),
+        score=finite(summary.score) if result.status is Status.TIMED else None,
         max_abs_error=finite(checked.max_abs_error) if checked else None,
         psnr=finite(summary.psnr),
         lossless=checked.max_abs_error == 0 if checked else None,
@@ -226,7 +232,7 @@ def profile_reply(
         metrics=metrics_reply(profile.metrics if view.detailed else _brief(profile.metrics)),
         bottleneck=profile.bottleneck,
         loops=[_loop(loop) for loop in loops] if view.feedback != "none" else [],
-        notes=list(profile.notes) if view.feedback != "none" else [],
+        notes=_profile_notes(profile, view) if view.feedback != "none" else [],
         picture=picture_uri(asked.run_id) if profile.picture else None,
         **_told(view, profile.failure, (), every, after(asked, profile.failure)),
     )
@@ -240,7 +246,17 @@ def _brief(metrics: Sequence[Metric]) -> list[Metric]:
 
 
 def _scalar(profile: Profile) -> list[Loop]:
-    return [loop for loop in profile.loops if left_scalar(loop)][:SHOWN_LOOPS]
+    """Loops that something can be done about, or that take much of the time, as far as known."""
+    seen = (loop for loop in profile.loops if loop.share is None or loop.share >= SHOWN_SHARE)
+    told = (loop for loop in seen if left_scalar(loop) or (loop.share and loop.width == 1))
+    return [*told][:SHOWN_LOOPS]
+
+
+def _profile_notes(profile: Profile, view: View) -> list[str]:
+    if view.detailed:
+        return list(profile.notes)
+    short = f"{NO_HARDWARE}: see describe_arch"
+    return [short if note.startswith(NO_HARDWARE) else note for note in profile.notes]
 
 
 def running_reply(kernel_id: str, run_id: str, fraction: float, message: str) -> KernelReply:
@@ -358,9 +374,19 @@ def _loop(loop: Loop) -> LoopReply:
         line=loop.line,
         source=loop.source,
         width=loop.width,
-        reason=loop.reason,
+        reason="; ".join(_loop_facts(loop)),
         share=finite(loop.share),
     )
+
+
+def _loop_facts(loop: Loop) -> list[str]:
+    facts = [fact for fact in (loop.reason, loop.among) if fact]
+    if loop.carried:
+        facts.append(f"carried: {', '.join(loop.carried)}")
+    facts += (f"not inlined: {call_text(call)}" for call in loop.calls)
+    if loop.counts_references:
+        facts.append("counts references to arrays")
+    return facts
 
 
 def _point(point: Point) -> PointReply:
@@ -384,6 +410,9 @@ def _counterexample(shown: Counterexample) -> CounterexampleReply:
         decoded=list(shown.decoded),
         point=_point(shown.point),
         inputs=list(shown.inputs),
+        name=shown.name,
+        given=shown.given,
+        input_name=shown.input_name,
     )
 
 
@@ -406,6 +435,7 @@ def _case(case: CaseResult) -> CaseReply:
         function=case.function,
         content=_content(case.content) if case.content else None,
         message=case.failure.message if case.failure else "",
+        given=case.given,
     )
 
 

@@ -118,6 +118,19 @@ class App:
             cores=os.cpu_count() or 1,
         )
 
+    async def recorded(self, arguments: Mapping[str, object]) -> Mapping[str, object]:
+        """A call's arguments as the ledger keeps them: a field that an operator hid is an alias.
+
+        An agent's guess at a hidden name is kept as it is: the alias would confirm it.
+        """
+        field = arguments.get("field")
+        if not self._operator or not isinstance(field, str):
+            return arguments
+        catalogue = (await self.ready()).catalogue
+        if catalogue.missing(field) is not None:
+            return arguments
+        return {**arguments, "field": catalogue.info(field).name}
+
     def _field_problem(self, catalogue: Catalogue) -> Callable[[str], str | None]:
         """What is wrong with a field's name: an operator may use those that agents never see."""
         return catalogue.missing if self._operator else catalogue.problem
@@ -130,12 +143,14 @@ class App:
     def kernel(self, kernel_id: str) -> Kernel | None:
         """A kernel that any server of this home received; None if none did."""
         with self._kernels_lock:
-            if kernel_id in self._kernels:
-                self._kernels.move_to_end(kernel_id)
-                return self._kernels[kernel_id]
+            kernel = self._kernels.get(kernel_id)
         try:
-            kernel = self._blobs.get_kernel(kernel_id)
+            # Another process may have pruned it since.
+            if kernel is None or not self._blobs.has_kernel(kernel_id):
+                kernel = self._blobs.get_kernel(kernel_id)
         except BlobError:
+            with self._kernels_lock:
+                self._kernels.pop(kernel_id, None)
             return None
         self._remember(kernel)
         return kernel
@@ -145,6 +160,7 @@ class App:
         with self._kernels_lock:
             used = reversed(self._kernels.values())
             own = [one.kernel_id for one in used if one.session == caller.session]
+        own = [name for name in own if self._blobs.has_kernel(name)]
         stored = self._blobs.recent_kernels(caller.agent, most)
         return list(dict.fromkeys([*own, *stored]))[:most]
 
@@ -162,9 +178,12 @@ class App:
         return self.quota.refusal()
 
     async def settle(self) -> None:
-        """Take no new work, give what runs its time, then cancel it and let its calls answer."""
+        """Take no new work, give what runs its time, then cancel it and let its calls answer.
+
+        Asked again, it gives no more time.
+        """
+        budget = 0.0 if self.stopping else self.settings.budgets.shutdown_s
         self.stopping = True
-        budget = self.settings.budgets.shutdown_s
         if not await self._idle_within(budget):
             for job in self.jobs.running():
                 job.cancellation.cancel()

@@ -23,6 +23,8 @@ _MEASURED = frozenset({"samples", "metrics", "limits", "peaks", "hardware", "loo
 RARE = frozenset(
     {
         "progress",
+        "score",
+        "case_count",
         "cycles",
         "projected_gbps",
         "projection_basis",

@@ -93,12 +93,17 @@ def configure(
         SettingsError: says which source, key and value is wrong, and what is right.
     """
     known = {option.key: option for option in options()}
-    given = {
-        **_of_file(_file(file, environment), known),
-        **_of_environment(environment, known),
-        **_of_flags(flags),
-        **_of_sets(sets, known),
-    }
+    sources = (
+        _of_file(_file(file, environment), known),
+        _of_environment(environment, known),
+        _of_flags(flags),
+        _of_sets(sets, known),
+    )
+    given: dict[str, _Given] = {}
+    for source in sources:
+        for key in source.keys() & given.keys():
+            _check_overridden(known[key], given[key])
+        given |= source
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
     for key, option in known.items():
@@ -335,6 +340,15 @@ def _converted(option: Option, given: _Given) -> object:
             f"{given.origin}: {option.key}: must be {name}{_bounds(least)}, got {given.value!r}"
         )
     return value
+
+
+def _check_overridden(option: Option, given: _Given) -> None:
+    """A wrong value must not lie in wait for the day that nothing takes its place.
+
+    Folders need not be there. Raises SettingsError.
+    """
+    texts = _origin(_present(option.kind)) == tuple[Path, ...]
+    _converted(dataclasses.replace(option, kind=tuple[str, ...]) if texts else option, given)
 
 
 def _allowed(value: float, least: Least) -> bool:

@@ -22,7 +22,7 @@ def describe_all(engine: Engine, feedback: str, agent: str = "") -> DescribeRepl
     return DescribeReply(
         targets=[_target(info) for info in engine.targets.values()],
         tasks=_tasks(engine.tasks),
-        fields=_fields(engine.catalogue),
+        fields=all_fields(engine.catalogue, _LISTED),
         notes=[_COMPUTED, *_caller(agent, feedback)],
         feedback=feedback,
     )
@@ -57,7 +57,7 @@ def describe_one(
         example_task=info.example_task,
         advice=list(info.advice),
         tasks=_tasks(engine.tasks) if detailed else [],
-        fields=_fields(engine.catalogue) if detailed else [],
+        fields=all_fields(engine.catalogue, _LISTED) if detailed else [],
         feedback=feedback,
     )
 
@@ -97,7 +97,8 @@ def _tasks(tasks: Mapping[str, Task]) -> list[TaskReply]:
     ]
 
 
-def _fields(catalogue: Catalogue) -> list[FieldReply]:
+def all_fields(catalogue: Catalogue, most: int | None = None) -> list[FieldReply]:
+    """What is told of the fields that are listed to an agent, or of the first ones."""
     return [
         FieldReply(
             name=info.name,
@@ -107,5 +108,5 @@ def _fields(catalogue: Catalogue) -> list[FieldReply]:
             character=info.character,
             fill_value=finite(info.fill_value),
         )
-        for info in map(catalogue.info, catalogue.names()[:_LISTED])
+        for info in catalogue.listed()[:most]
     ]

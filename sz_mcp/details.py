@@ -43,7 +43,11 @@ def _speeds(samples: Iterable[SampleReply]) -> Iterator[str]:
 
 
 def _run(reply: RunReply) -> Iterator[str]:
-    yield f"{reply.raw_bytes} bytes to {reply.stream_bytes}, {reply.threads} threads"
+    yield f"{reply.raw_bytes} bytes, threads {reply.threads}"
+    if reply.stream_bytes:
+        golden = f", golden {reply.golden_bytes}" if reply.golden_bytes else ""
+        ruled = "" if reply.within_size_rule is None else f"; may rank: {reply.within_size_rule}"
+        yield f"stream {reply.stream_bytes} bytes{golden}{ruled}"
     if reply.cache_state:
         yield f"caches: {reply.cache_state}"
     if reply.null_round_trip_s is not None:

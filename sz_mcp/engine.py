@@ -25,6 +25,7 @@ from sz_mcp.host import host_row
 from sz_mcp.jobs import Job
 from sz_mcp.pipeline import Pipeline, Request, Watch
 from sz_mcp.replies import KernelReply
+from sz_mcp.veil import veiled, veiled_guidance
 from toolchains.base import TargetInfo
 from toolchains.children.isolation import Layer
 from toolchains.feedback import guidance_for
@@ -185,7 +186,10 @@ class Engine:
         self, asked: Asked, kernel: Kernel, result: Verdict | RunResult | Profile | Compared
     ) -> tuple[Guidance, ...]:
         guidance = self._guide(result.failure, kernel.submission.target)
-        self._ledger.run_finished(asked.run_id, asked.kernel_id, asked.tool, result, guidance)
+        kept, told = result, guidance
+        if any(asked.field == info.name for info in self.catalogue.hidden()):
+            kept, told = veiled(result), veiled_guidance(guidance)
+        self._ledger.run_finished(asked.run_id, asked.kernel_id, asked.tool, kept, told)
         return guidance
 
     def _pictured(self, profile: Profile) -> Profile:

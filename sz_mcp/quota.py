@@ -11,6 +11,8 @@ from results_db.usage import usage
 LOOK_S = 60.0
 """Time after which a home is looked at again: it grows by a few hundred kilobytes per call."""
 WARN_SHARE = 0.9
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+"""Of 1000 each."""
 
 
 class DiskQuota:
@@ -46,9 +48,9 @@ class DiskQuota:
         if not self.full():
             return None
         return (
-            f"the ledger takes {_gb(self._used)} of the {_gb(self._limit)} it may: nothing more is "
-            "evaluated until its operator runs `sz-mcp ledger prune --older-than 30d` or raises "
-            "disk_quota_bytes. query_results, get_result and resources still work"
+            f"the ledger takes {sized(self._used)} of the {sized(self._limit)} it may: nothing "
+            "more is evaluated until its operator runs `sz-mcp ledger prune --older-than 30d` or "
+            "raises disk_quota_bytes. query_results, get_result and resources still work"
         )
 
     def warning(self) -> str | None:
@@ -57,10 +59,12 @@ class DiskQuota:
         if not self._limit or self._used < WARN_SHARE * self._limit:
             return None
         return (
-            f"{self._home} takes {_gb(self._used)} of the {_gb(self._limit)} it may "
+            f"{self._home} takes {sized(self._used)} of the {sized(self._limit)} it may "
             "(disk_quota_bytes): run `sz-mcp ledger prune --older-than 30d`, or raise it"
         )
 
 
-def _gb(count: int) -> str:
-    return f"{count / 1e9:.3g} GB"
+def sized(count: int) -> str:
+    """Bytes in the unit that suits them."""
+    exponent = min(max(len(str(count)) - 1, 0) // 3, len(_UNITS) - 1)
+    return f"{round(count / 1000**exponent, 2):g} {_UNITS[exponent]}"

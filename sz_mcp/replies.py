@@ -80,7 +80,13 @@ class CounterexampleReply(Reply):
     decoded: list[str]
     point: PointReply
     inputs: list[str] = []
-    """Of a stage: its input at the same places, where that has the shape of the output."""
+    """Of a stage: its first input at the same places, if the output has an element for each."""
+    name: str = ""
+    """Of a stage: which output; `values` are wanted, `decoded` is what came."""
+    given: str = ""
+    """Of a stage: names, types and shapes of all inputs."""
+    input_name: str = ""
+    """Of `inputs`."""
 
 
 class CaseContentReply(Reply):
@@ -119,6 +125,8 @@ class CaseReply(Reply):
     content: CaseContentReply | None = None
     """If it failed otherwise than by a violation."""
     message: str = ""
+    given: str = ""
+    """Of a stage: names, types and shapes of all inputs."""
 
 
 class SampleReply(Reply):
@@ -148,9 +156,9 @@ class LoopReply(Reply):
     width: int
     """Values that one instruction takes; 1: not vectorised."""
     reason: str
-    """Why it was not."""
+    """Why it was not; what it carries from step to step, and calls in it that were not inlined."""
     share: float | None
-    """Of the profiled time, spent in its function; null if not known."""
+    """Of the profiled time, spent in the loop itself; null if not known."""
 
 
 class ContrastReply(Reply):
@@ -311,7 +319,8 @@ class VerifyReply(MeasuredReply):
     """Elements whose error exceeds the bound, by exact arithmetic."""
     max_abs_error: float | None = None
     """Largest |x − x'| of the case that decided, in the field's unit; null if a finite value came
-    back non-finite or the reverse, or nothing was compared."""
+    back non-finite or the reverse, nothing was compared, or equality is asked, as is `abs_bound`.
+    """
     decided_by: str = ""
     """Case that decided: a violation before other failures, the core first; if the bound holds, the
     one that came closest to it."""
@@ -319,6 +328,8 @@ class VerifyReply(MeasuredReply):
     """Cases left when the kernel's processes had died."""
     failed_cases: int | None = None
     """Cases that failed, or were refused."""
+    case_count: int | None = None
+    """Cases in all, with those not run."""
     worst: PointReply | None = None
     """Element of the largest error in the case that decided."""
     counterexample: CounterexampleReply | None = None
@@ -341,6 +352,9 @@ class RunReply(MeasuredReply):
     """Median over the repetitions, GB/s."""
     run_gbps: float | None = None
     """Stage tasks: median over the repetitions, GB/s."""
+    score: float | None = None
+    """What ranks it, once it is timed: in sz-open the bits of its page; else GB/s, of both
+    directions together (harmonic mean) in szp and szx."""
     max_abs_error: float | None = None
     """Largest |x − x'| on the pristine field, in its unit."""
     psnr: float | None = None

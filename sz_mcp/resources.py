@@ -22,7 +22,7 @@ from results_db.errors import QueryError
 from sz_mcp.answers import View
 from sz_mcp.app import App
 from sz_mcp.calls import current_call
-from sz_mcp.describe import describe_all, describe_one
+from sz_mcp.describe import all_fields, describe_all, describe_one
 from sz_mcp.pages import task_page
 from sz_mcp.schemas import full_form
 from sz_mcp.texts import text_of
@@ -70,7 +70,7 @@ class Pages:
 
     def fields(self) -> str:
         """Every field, as JSON: name, shape, dtype, unit, character, fill value, page."""
-        listed = describe_all(self.app.engine(), self.app.settings.feedback).fields
+        listed = all_fields(self.app.engine().catalogue)
         pages = [{"page": f"sz-mcp://fields/{one.name}"} for one in listed]
         rows = [one.model_dump(mode="json") for one in listed]
         return json.dumps([row | page for row, page in zip(rows, pages, strict=True)])

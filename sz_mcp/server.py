@@ -162,9 +162,9 @@ class EvaluationServer(MCPServer[dict[str, Any]]):
     async def _run(
         self, declared: Declared, raw: dict[str, Any], context: Context[dict[str, Any], Any]
     ) -> Answer:
-        known = await self._app.known()
+        known, call = await self._app.known(), current_call()
+        call.arguments = await self._app.recorded(raw)
         arguments: Arguments = parse(declared.arguments, raw, known)
-        call = current_call()
         use = Use(
             app=self._app,
             engine=await self._app.ready(),

@@ -1,8 +1,8 @@
 """Serving one EvaluationServer over stdio or HTTP until its client leaves or a signal comes.
 
 After a signal the server settles: it takes no new work and gives what runs its time. A second
-signal, or a client that is gone, ends it at once. Whoever called here then closes the App, which
-kills the children and lets go of the journal.
+signal, or a client that is gone, ends it at once; further ones do nothing. Whoever called here then
+closes the App, which kills the children and lets go of the journal.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import cast
 
@@ -36,7 +37,7 @@ _CHUNK = 1 << 16
 GRACE_S = 2.0
 """How long HTTP connections may take to end once the server has settled."""
 Settle = Callable[[], Awaitable[None]]
-"""What is awaited after a signal, before connections are closed."""
+"""What is awaited after a signal, before connections are closed; once more after a second one."""
 
 
 def log_to_stderr() -> None:
@@ -124,6 +125,44 @@ def _is_object(text: str) -> bool:
         return False
 
 
+@contextmanager
+def signals(first: Callable[[], None], second: Callable[[], None]) -> Iterator[None]:
+    """While this lasts a signal calls `first` in the event loop, another one `second`.
+
+    From then on signals do nothing: the event loop's own handlers, and Uvicorn's, would give way to
+    the default ones while children are still to be killed and the journal to be drained.
+    """
+    loop = asyncio.get_running_loop()
+    left = [first, second]
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        if left:
+            loop.call_soon_threadsafe(left.pop(0))
+
+    for number in _SIGNALS:
+        signal.signal(number, on_signal)
+    try:
+        yield
+    finally:
+        left.clear()
+
+
+def leave_on_signals() -> None:
+    """Until something is served a signal ends the process, without a traceback."""
+    for number in _SIGNALS:
+        signal.signal(number, _leave)
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+def ignore_signals() -> None:
+    """What is being ended already is not to be cut short."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
 def serve_stdio(server: EvaluationServer, settle: Settle) -> None:
     """Serve this process's stdin and stdout until the client closes them or a signal comes."""
     anyio.run(_serve_stdio, server, settle)
@@ -144,16 +183,12 @@ async def _serve_stdio(server: EvaluationServer, settle: Settle) -> None:
             await settle()
             scope.cancel()
 
-        def on_signal() -> None:
-            if leaving:
-                scope.cancel()
-            else:
-                leaving.append(loop.create_task(leave()))
+        def begin_to_leave() -> None:
+            leaving.append(loop.create_task(leave()))
 
-        for number in _SIGNALS:
-            loop.add_signal_handler(number, on_signal)
-        async with stdio_server(stdin=lines) as streams:
-            await server.serve_streams(*streams)
+        with signals(begin_to_leave, scope.cancel):
+            async with stdio_server(stdin=lines) as streams:
+                await server.serve_streams(*streams)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -189,27 +224,20 @@ class _HttpServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, settle: Settle) -> None:
         super().__init__(config)
         self._settle = settle
-        self._leaving: asyncio.Task[None] | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._leaving: list[asyncio.Task[None]] = []
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to serve."""
-        self._loop = asyncio.get_running_loop()
-        await super().startup(sockets)
-
-    def handle_exit(self, _sig: int, _frame: FrameType | None) -> None:
-        """Called on a signal; Uvicorn's own would raise it again when all is done."""
-        if self._loop is None or self._leaving is not None:
-            self.should_exit = True
-        else:
-            self._loop.call_soon_threadsafe(self._begin_to_leave)
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Uvicorn's own raises them again when all is done."""
+        with signals(self._begin_to_leave, self._begin_to_leave):
+            yield
 
     def _begin_to_leave(self) -> None:
-        if self._leaving is None:
-            self._leaving = asyncio.get_running_loop().create_task(self._leave())
+        self._leaving.append(asyncio.get_running_loop().create_task(self._leave()))
 
     async def _leave(self) -> None:
-        for listening in self.servers:
+        # A signal may come before the port is served.
+        for listening in getattr(self, "servers", ()):
             listening.close()
         await self._settle()
         self.should_exit = True
@@ -231,10 +259,11 @@ def serve_http(
 
 def http_app(server: EvaluationServer, hosts: tuple[str, ...]) -> Starlette:
     """What answers under /mcp to requests that name this machine, or one of `hosts`."""
-    return server.streamable_http_app(transport_security=_security(hosts))
+    return server.streamable_http_app(transport_security=security_of(hosts))
 
 
-def _security(hosts: tuple[str, ...]) -> TransportSecuritySettings:
+def security_of(hosts: tuple[str, ...]) -> TransportSecuritySettings:
+    """Requests must name this machine or one of `hosts`."""
     names = ("127.0.0.1", "localhost", "[::1]", *hosts)
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,

@@ -18,6 +18,7 @@ from sz_mcp.replies import (
     DiagnosticReply,
     FieldReply,
     KernelReply,
+    LoopReply,
     MetricReply,
     ProfileReply,
     QueryReply,
@@ -25,6 +26,7 @@ from sz_mcp.replies import (
     RunReply,
     VerifyReply,
 )
+from sz_mcp.values import listed
 
 SHOWN_DIAGNOSTICS = 5
 SHOWN_CASES = 6
@@ -183,7 +185,8 @@ def _compile(reply: CompileReply) -> Iterable[str]:
 
 def _verify(reply: VerifyReply) -> Iterable[str]:
     yield f"{_verdict(reply)}. run_id {reply.run_id}"
-    if reply.worst and reply.violations:
+    stage = reply.counterexample is not None and reply.counterexample.given
+    if reply.worst and reply.violations and not stage:
         worst = reply.worst
         yield (
             f"worst element {worst.index} (flat {worst.flat}): {worst.original} came back as "
@@ -206,15 +209,20 @@ def _verify(reply: VerifyReply) -> Iterable[str]:
 
 def _counterexample(shown: CounterexampleReply) -> Iterable[str]:
     """Of a codec: original and decoded. Of a stage: input, golden answer and output."""
-    stage = "int" in shown.dtype
-    first, second = ("wanted", "got") if stage else ("values", "decoded")
+    values, decoded = (listed(each, shown.dtype) for each in (shown.values, shown.decoded))
+    if shown.given:
+        output = f"`{shown.name}` wanted from flat {shown.start}"
+        yield f"case {shown.case} ({shown.given}), {output}: {values}"
+        yield f"got: {decoded}"
+        if shown.inputs and shown.inputs != shown.values:
+            dtype = shown.given.split()[1].partition("[")[0]
+            yield f"input `{shown.input_name}`: {listed(shown.inputs, dtype)}"
+        return
     yield (
         f"case {shown.case}, {shown.dtype}{shown.shape}, abs_bound {shown.abs_bound!r}, "
-        f"{first} from flat {shown.start}: {', '.join(shown.values)}"
+        f"values from flat {shown.start}: {values}"
     )
-    yield f"{second}: {', '.join(shown.decoded)}"
-    if shown.inputs:
-        yield f"input: {', '.join(shown.inputs)}"
+    yield f"decoded: {decoded}"
 
 
 def _alike(cases: list[CaseReply], reply: VerifyReply) -> Iterable[str]:
@@ -225,6 +233,7 @@ def _alike(cases: list[CaseReply], reply: VerifyReply) -> Iterable[str]:
     told = first.message in reply.message
     message = "as told below" if told else first.message
     form = f", {first.dtype}{first.shape}, abs_bound {first.abs_bound!r}" if first.dtype else ""
+    form = f" ({first.given})" if first.given else form
     case = f"{first.case}{core}{form}"
     if len(cases) > 1:
         yield f"{len(cases)} cases: {first.status}{place}: {message}; first: {case}"
@@ -239,19 +248,58 @@ def _content(case: CaseReply) -> Iterable[str]:
         return
     size = math.prod(case.shape)
     if content.values or not size:
-        yield f"values of {case.case}: {', '.join(content.values) or 'none'}"
+        yield f"values of {_contents(case)}: {listed(content.values, case.dtype) or 'none'}"
         return
     yield (
-        f"values of {case.case}: {size} from {_number(content.minimum)} to "
-        f"{_number(content.maximum)}, {content.non_finite} of them not finite"
+        f"values of {_contents(case)}: {size} from {_extreme(content.minimum, case.dtype)} to "
+        f"{_extreme(content.maximum, case.dtype)}, {content.non_finite} of them not finite"
     )
 
 
+def _extreme(value: float | None, dtype: str) -> str:
+    return f"{value:.0f}" if value is not None and "int" in dtype else _number(value)
+
+
+def _contents(case: CaseReply) -> str:
+    """Of a stage's case the content is that of its first input."""
+    return f"`{case.given.split()[0]}` of {case.case}" if case.given else case.case
+
+
+def _exact(reply: VerifyReply) -> bool:
+    """Whether a stage was asked for equality: it has no bound then."""
+    return bool(reply.checked_values) and reply.abs_bound is None
+
+
+def _where(reply: VerifyReply) -> str:
+    """A stage's edge cases have nothing to do with the bound that was asked for."""
+    stage = _exact(reply) or any(case.given for case in reply.cases)
+    if stage and reply.field == "suite":
+        return "on the suite"
+    return f"on {reply.field} at {reply.mode} {reply.bound:g}"
+
+
+def _equality(reply: VerifyReply) -> str:
+    cases, failed = reply.case_count or 1, reply.failed_cases
+    where = _where(reply)
+    if reply.field == "suite":
+        where = f"on all {cases} cases" if reply.holds else f"in {failed} of {cases} cases"
+    if reply.holds:
+        return f"{reply.status}: equals the golden answer {where} ({reply.checked_values} values)"
+    verdict = "differs from the golden answer" if reply.violations else "failed"
+    found = f"{reply.checked_values} values checked, {reply.violations} wrong"
+    return f"{_stopped(reply)}: {verdict} {where}; {found}"
+
+
 def _verdict(reply: VerifyReply) -> str:
-    where = f"on {reply.field} at {reply.mode} {reply.bound:g}"
+    if _exact(reply):
+        return _equality(reply)
+    where = _where(reply)
     if not reply.checked_values:
         return f"{_stopped(reply)}: nothing was verified {where}"
     found = f"{reply.checked_values} values checked, {reply.violations} violations"
+    shown = reply.counterexample
+    if shown and shown.given and not shown.abs_bound:
+        return f"{_stopped(reply)}: `{shown.name}` is not as the task asks {where}; {found}"
     if reply.max_abs_error is not None or reply.violations:
         error = "not finite" if reply.max_abs_error is None else _number(reply.max_abs_error)
         case = f" ({reply.decided_by})" if reply.decided_by not in ("", reply.field) else ""
@@ -272,6 +320,7 @@ def _run(reply: RunReply) -> Iterable[str]:
         ("compress {} GB/s", reply.compress_gbps),
         ("decompress {} GB/s", reply.decompress_gbps),
         ("run {} GB/s", reply.run_gbps),
+        ("score {}", None if reply.run_gbps else reply.score),
         ("largest error {}", reply.max_abs_error),
         ("bound {}", reply.abs_bound),
         ("PSNR {} dB", reply.psnr),
@@ -307,23 +356,40 @@ def _contrast(one: ContrastReply, against: str) -> str:
 
 
 def _profile(reply: ProfileReply) -> Iterable[str]:
-    where = reply.bottleneck or _stopped(reply)
-    yield f"{reply.status} on {reply.field}: {where}. run_id {reply.run_id}"
+    if reply.bottleneck:
+        yield f"profiled on {reply.field}: {reply.bottleneck}. run_id {reply.run_id}"
+    else:
+        yield f"{_stopped(reply)} on {reply.field}. run_id {reply.run_id}"
     told = {metric.name: metric for metric in reply.metrics}
     functions = [name.removesuffix(".seconds") for name in told if name.endswith(".seconds")]
     for function in functions:
         yield f"{function}: {', '.join(_function(function, told))}"
     phases = [m for name, m in told.items() if name.startswith("phase.") and m.value is not None]
     if phases:
-        listed = (f"{m.name[6:]} {_number(1e3 * m.value)} ms" for m in phases if m.value)
-        yield f"time in functions of the submission: {', '.join(listed)}"
-    yield from _metrics("", (m for m in told.values() if m not in phases))
-    for loop in reply.loops:
-        state = f"takes {loop.width} values at a time" if loop.width > 1 else loop.reason
-        place = f"{loop.file}:{loop.line} in {loop.function or 'the module'}"
-        share = "" if loop.share is None else f", where {loop.share:.0%} of the time is spent"
-        yield f"loop {place}{share}: {state}\n    {loop.source}"
+        listed = (f"{m.name[6:]} {_number(m.value)} ms" for m in map(_in_ms, _worth(phases)))
+        yield f"of this in functions of the submission: {', '.join(listed)}"
+    yield from _metrics("", (_in_ms(m) for m in told.values() if m not in phases))
+    yield from (_loop(loop) for loop in reply.loops)
     yield from (f"note: {note}" for note in reply.notes)
+
+
+def _worth(phases: list[MetricReply]) -> Iterable[MetricReply]:
+    """Phases that take 1% of the time or more."""
+    total = sum(m.value for m in phases if m.value)
+    return (m for m in phases if m.value and m.value >= 0.01 * total)
+
+
+def _in_ms(metric: MetricReply) -> MetricReply:
+    if metric.unit != "s" or metric.value is None:
+        return metric
+    return metric.model_copy(update={"value": 1e3 * metric.value, "unit": "ms"})
+
+
+def _loop(loop: LoopReply) -> str:
+    width = f"takes {loop.width} values at a time" if loop.width > 1 else ""
+    share = "" if loop.share is None else f", {loop.share:.0%} of the time"
+    told = "; ".join(filter(None, (width, loop.reason)))
+    return f"loop {loop.file}:{loop.line}{share}: {told}\n    {loop.source}"
 
 
 def _function(function: str, told: dict[str, MetricReply]) -> Iterable[str]:

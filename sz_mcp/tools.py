@@ -44,6 +44,7 @@ from sz_mcp.jobs import Job, Progress, follow
 from sz_mcp.replies import (
     CompileReply,
     DescribeReply,
+    KernelReply,
     ProfileReply,
     QueryReply,
     Reply,
@@ -194,8 +195,18 @@ async def get_result(use: Use, arguments: ResultArguments) -> Answer:
     if arguments.cancel:
         if job.session != use.call.caller.session:
             raise ToolError(f"{job.run_id} is a run of another session: only that can cancel it")
-        job.cancellation.cancel()
+        if not use.app.jobs.cancel(job.run_id):
+            answer = await _answer(use, job, owner=False)
+            return replace(answer, reply=_uncancelled(answer.reply))
     return await _answer(use, job, arguments.wait_s, owner=False)
+
+
+def _uncancelled(reply: Reply) -> Reply:
+    """The reply of a run that had ended before it was cancelled."""
+    if not isinstance(reply, KernelReply):
+        return reply
+    told = f"it had finished already: nothing was cancelled. {reply.message}".rstrip()
+    return reply.model_copy(update={"message": told})
 
 
 def _query(home: Path, sql: str, max_rows: int) -> QueryResult:

@@ -43,6 +43,9 @@ class Usage:
     """Events by name, over all threads: page_faults, instructions, ..."""
     missing: str = ""
     """Why some can't be counted here, and the remedy; empty if all are."""
+    addresses: Mapping[int, int] = field(default_factory=dict)
+    """Of the instructions that threads were at when they were looked at → how many times; of a
+    child that explains."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,16 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Shares:
+    """Parts of a call's time, by the server's looks at where the child is."""
+
+    spots: Mapping[tuple[str, int], float]
+    """File and first line of a loop, or a line outside any."""
+    functions: Mapping[str, float] = field(default_factory=dict)
+    """In machine code of its own, not put in place of a call."""
+
+
+@dataclass(frozen=True)
 class Explanation:
     """What a compiler made of a submission, as the child that compiled it tells: not evidence."""
 
@@ -91,6 +104,8 @@ class Explanation:
     metrics: tuple[Metric, ...] = ()
     usage: Mapping[str, Usage] = field(default_factory=dict)
     """Function → what a call took from memory that was given back before; by the server's look."""
+    shares: Mapping[str, Shares] = field(default_factory=dict)
+    """By function of the task; empty where the server may not look."""
     notes: tuple[str, ...] = ()
 
 

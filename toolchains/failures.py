@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass, replace
 
 from kernels.records import Diagnostic, Failure, FailureKind, Status, Submission
+from kernels.tasks import TASKS
+from kernels.tasks.base import StageTask
 from toolchains.child import wire
 from toolchains.gist import gist
 
@@ -44,6 +46,13 @@ _UNDEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
 _COMPILED = re.compile(r"jit|vectorize|stencil")
 _DEFINE = re.compile(r"\s*def \w")
 _CALLEE = re.compile(r"CPUDispatcher\(<function (\w+)")
+_ITEM = re.compile(r"\brun returned a tuple whose item (\d+)")
+_FLOAT_PLACE = re.compile(
+    r"no `a\[i\].*\bi: float|no version of (?:range|zeros|ones|empty|full)\([^)]*float"
+    r"|only integers, slices|slice indices must be|'float' object cannot be interpreted"
+    r"|sequence of integers or a sin"
+)
+"""A float stands for an index or a count."""
 _NOT_CALLED = re.compile(r"defines no function")
 _LONGEST = 2000
 _LONGEST_COMPILE = 600
@@ -73,7 +82,9 @@ def raised_failure(
         message = _shortened(_titled(name, essence.text), _LONGEST_COMPILE)
         places = _pointed(places, essence.needles, submission)
     else:
-        message = _shortened(_titled(name, text))
+        message = _shortened(_titled(name, _item_named(text, submission.task)))
+    if _FLOAT_PLACE.search(message):
+        places = (*places[:1], *_divided(places[:1], submission), *places[1:])
     return Failure(
         status=status,
         stage=_reached(fault, stage),
@@ -169,6 +180,48 @@ def _places(fault: wire.Fault, text: str, full: str, submission: Submission) -> 
     callee = _CALLEE.search(before)
     used = _used(undefined[1], callee[1] if callee else "", submission)
     return (*used, *own, *traced)
+
+
+def _item_named(message: str, task_name: str) -> str:
+    """With the name of the output that an item of a stage's tuple is."""
+    task, found = TASKS.get(task_name), _ITEM.search(message)
+    if found is None or not isinstance(task, StageTask) or int(found[1]) >= len(task.outputs):
+        return message
+    return f"{message[: found.end()]} (`{task.outputs[int(found[1])]}`){message[found.end() :]}"
+
+
+def _divided(places: tuple[_Place, ...], submission: Submission) -> list[_Place]:
+    """Where the variables of a line became floats by `/`, in its function and above it."""
+    for place in places:
+        source = submission.files.get(place.file, "")
+        try:
+            tree = ast.parse(source)
+        except SyntaxError:
+            return []
+        functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+        around = [n for n in functions if _spans(n, place.line)]
+        body = list(ast.walk(max(around, key=lambda n: n.lineno) if around else tree))
+        line = [n for n in body if getattr(n, "lineno", 0) == place.line]
+        indices: list[ast.AST] = [n.slice for n in line if isinstance(n, ast.Subscript)]
+        counts: list[ast.AST] = [a for n in line if isinstance(n, ast.Call) for a in n.args]
+        names = (n for part in indices or counts for n in ast.walk(part))
+        return _divisions(body, {n.id for n in names if isinstance(n, ast.Name)}, place)
+    return []
+
+
+def _divisions(body: list[ast.AST], used: set[str], place: _Place) -> list[_Place]:
+    found: dict[str, _Place] = {}
+    for node in body:
+        if not isinstance(node, ast.Assign | ast.AugAssign) or node.lineno >= place.line:
+            continue
+        operators = [n.op for n in ast.walk(node) if isinstance(n, ast.BinOp | ast.AugAssign)]
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)} & used
+        for name in names:
+            if any(isinstance(operator, ast.Div) for operator in operators):
+                said = f"`{name}` becomes a float here: / gives one even of integers, // does not"
+                found[name] = _Place(place.file, node.lineno, said=said)
+    return list(found.values())
 
 
 def _used(name: str, function: str, submission: Submission) -> list[_Place]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,10 +25,22 @@ from kernels.records import (
 )
 from kernels.tasks import TASKS
 from kernels.tasks.base import StageTask, Task
-from toolchains import vectorisation
-from toolchains.base import Call, Cancellation, Explanation, Reply, Session, TargetInfo, Usage
+from toolchains import hotspots, vectorisation
+from toolchains.base import (
+    Call,
+    Cancellation,
+    Explanation,
+    Reply,
+    Session,
+    Shares,
+    TargetInfo,
+    Usage,
+)
+from toolchains.child.wire import MAP_LINE
 from toolchains.children.cores import all_cores
+from toolchains.children.counters import missing_here
 from toolchains.children.pool import Pool
+from toolchains.children.samples import MOST_SAMPLES, PERIOD_S
 from toolchains.children.session import ChildSession, Purpose, open_session
 from toolchains.cpu import this_cpu
 from toolchains.limits import deadline_s, limits, output_room
@@ -38,6 +51,13 @@ _WARM_UP_DEADLINE_S = 10.0
 _WARM_UP_BOUND = 1e-3
 _LONG_CALL_S = 20.0
 """A call of so long is not made again to see what memory it takes."""
+_LOOKS_S = 0.25
+_MOST_LOOKED_AT = 100
+"""Time for which a child is looked at to see where it is, and calls for which it is, at most."""
+_LEAST_LOOKS = 50
+"""From which a share can be told."""
+_SLOW_TO_COMPILE = 0.5
+"""Share of the deadline of a first call from which on that is worth a word."""
 _COMPILING_S = 30.0
 """More than a request's deadline, for compiling inside it."""
 _EXAMPLE_TASK = "lorenzo-1d"
@@ -101,7 +121,7 @@ class NumbaToolchain:
             return _failed(_earlier(session), start)
         cancellation.attach(session.kill)
         try:
-            failure, seconds = _warm_up(session, task)
+            failure, took = _warm_up(session, task)
         finally:
             cancellation.detach(session.kill)
             session.close()
@@ -111,8 +131,8 @@ class NumbaToolchain:
             status=Status.COMPILED,
             stage=Status.LOADS,
             seconds=time.perf_counter() - start,
-            diagnostics=() if failure is None else _warnings(failure),
-            metrics=(Metric("first_call_seconds", seconds, "s", "measured"),),
+            diagnostics=slow_first_calls(took) if failure is None else _warnings(failure),
+            metrics=(Metric("first_call_seconds", sum(took.values()), "s", "measured"),),
             first_call=failure,
         )
 
@@ -165,7 +185,7 @@ class NumbaToolchain:
             ),
             peaks=peaks,
             hardware=this_cpu().metrics(),
-            notes=(*this_cpu().notes(), *notes),
+            notes=(*this_cpu().notes(), *filter(None, (missing_here(),)), *notes),
             contract=_CONTRACT,
             example=dict(baselines.read(_EXAMPLE_TASK, "naive").files),
             example_task=_EXAMPLE_TASK,
@@ -182,18 +202,15 @@ def _curve_metrics(curve: Sequence[Bandwidth], suffix: str) -> tuple[Metric, ...
 
 
 def _explained(session: ChildSession, submission: Submission, calls: Sequence[Call]) -> Explanation:
-    """Each function twice: the first call compiles, the second shows what memory a call takes."""
+    """Each function twice: the first call compiles, the second shows what memory a call takes.
+
+    Then as often as it takes to see where it spends its time.
+    """
     usage: dict[str, Usage] = {}
     notes: list[str] = []
     for call in calls:
         for profiled in (False, True):
-            reply = session.call(
-                call.function,
-                (call.arguments,),
-                capacity=(output_room(call.output_bytes),),
-                deadline_s=_COMPILING_S + deadline_s(call.output_bytes),
-                profiled=profiled,
-            )
+            reply = _explaining_call(session, call, profiled=profiled)
             if isinstance(reply, Failure):
                 notes.append(f"the compiler was not asked about {call.function}: {reply.message}")
                 break
@@ -202,31 +219,99 @@ def _explained(session: ChildSession, submission: Submission, calls: Sequence[Ca
             elif reply.seconds > _LONG_CALL_S:
                 notes.append(f"memory of {call.function} was not measured: the call is too long")
                 break
+    looks = {call.function: _looked_at(session, call) for call in calls if call.function in usage}
     printed = session.output()
     return Explanation(
         loops=vectorisation.loops(submission, printed),
         metrics=vectorisation.code_metrics(submission, printed),
         usage=usage,
+        shares={
+            function: shares
+            for function, replies in looks.items()
+            if (shares := _shares(submission, printed, replies)) is not None
+        },
         notes=tuple(notes),
     )
 
 
-def _warm_up(session: Session, task: Task) -> tuple[Failure | None, float]:
+def _explaining_call(session: Session, call: Call, *, profiled: bool) -> Reply | Failure:
+    return session.call(
+        call.function,
+        (call.arguments,),
+        capacity=(output_room(call.output_bytes),),
+        deadline_s=_COMPILING_S + deadline_s(call.output_bytes),
+        profiled=profiled,
+    )
+
+
+def _looked_at(session: Session, call: Call) -> list[Reply]:
+    """Calls of a compiled function, during which it is looked at where the child is."""
+    replies: list[Reply] = []
+    seconds = 0.0
+    while seconds < _LOOKS_S and len(replies) < _MOST_LOOKED_AT:
+        reply = _explaining_call(session, call, profiled=True)
+        if isinstance(reply, Failure):
+            break
+        seconds += reply.child_seconds
+        replies.append(replace(reply, inputs=(), outputs=()))
+    return replies
+
+
+def _seen_seconds(reply: Reply) -> float:
+    """Of a call, without what it waited for a core and what came after there was no more room."""
+    looks = sum(reply.usage.addresses.values()) if reply.usage is not None else 0
+    if looks >= MOST_SAMPLES:
+        return looks * PERIOD_S
+    return min(reply.cpu_seconds, sum(phase.seconds for phase in reply.phases))
+
+
+def _shares(submission: Submission, printed: str, replies: Sequence[Reply]) -> Shares | None:
+    """Of the time of some calls of one function; None if too little is seen."""
+    addresses: Counter[int] = Counter()
+    for reply in replies:
+        addresses.update(reply.usage.addresses if reply.usage is not None else {})
+    if addresses.total() < _LEAST_LOOKS or MAP_LINE not in printed:
+        return None
+    seen = hotspots.seen_in(submission, printed, addresses)
+    spent = sum(_seen_seconds(reply) for reply in replies)
+    # Several threads together are at more places than there is time.
+    looks = max(spent / PERIOD_S, sum(seen.functions.values()), 1)
+    return Shares(
+        {spot: times / looks for spot, times in seen.spots.items()},
+        {name: times / looks for name, times in seen.functions.items()},
+    )
+
+
+def _warm_up(session: Session, task: Task) -> tuple[Failure | None, dict[str, float]]:
     """Call every function once on a small smooth field: the failure if one failed, the seconds."""
     field = _small_field()
     if isinstance(task, StageTask):
         reply = _call(session, "run", task.inputs(field, _WARM_UP_BOUND), field)
-        return (reply, 0.0) if isinstance(reply, Failure) else (None, reply.seconds)
+        return (reply, {}) if isinstance(reply, Failure) else (None, {"run": reply.seconds})
     packed = _call(session, "compress", (field, _WARM_UP_BOUND), field)
     if isinstance(packed, Failure):
-        return packed, 0.0
+        return packed, {}
     if [a.ndim for a in packed.outputs[0]] != [1]:
-        return _contract("compress must return one array"), 0.0
+        return _contract("compress must return one array"), {}
     stream = packed.outputs[0][0].copy()
     back = _call(session, "decompress", (stream, field.shape, field.dtype), field)
     if isinstance(back, Failure):
-        return back, packed.seconds
-    return None, packed.seconds + back.seconds
+        return back, {"compress": packed.seconds}
+    return None, {"compress": packed.seconds, "decompress": back.seconds}
+
+
+def slow_first_calls(took: Mapping[str, float]) -> tuple[Diagnostic, ...]:
+    """A note for each function whose first call came near its deadline."""
+    return tuple(
+        Diagnostic(
+            "note",
+            f"the first call of {function}, which compiles it, took {seconds:.1f} s of the "
+            f"{_WARM_UP_DEADLINE_S:.0f} s that it may take: slice assignments, np.full and .any() "
+            "inside @njit compile slowly, and each combination of argument types compiles anew",
+        )
+        for function, seconds in took.items()
+        if seconds > _SLOW_TO_COMPILE * _WARM_UP_DEADLINE_S
+    )
 
 
 def _call(

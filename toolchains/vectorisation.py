@@ -6,18 +6,29 @@ What an explaining child printed (toolchains/child/explain.py) and the submissio
 
 from __future__ import annotations
 
-import ast
-import contextlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from kernels.records import Loop, Metric, Submission
-from toolchains.base import Phase
-from toolchains.child.wire import CODE_LINE
+from kernels.records import KeptCall, Loop, Metric, Submission
+from toolchains.base import Phase, Shares
+from toolchains.child.wire import CODE_LINE, COUNTED_LINE, KEPT_LINE, VECTOR_LINE
 
+from .carried import Carried, carried
+from .places import Place, Places, Spot
+
+CARRYING = ("chain", "last-value", "extreme", "carried")
+"""Reasons that are about variables carried from step to step."""
+_REMAINS = {KEPT_LINE: 7, COUNTED_LINE: 2, VECTOR_LINE: 2}
+"""Kinds of lines that a child prints → their fields."""
 MAX_LOOPS = 64
+HOT = 0.1
+"""Share of the time from which on a loop is worth a word."""
+CALL_SHARE = 0.05
+"""Share of the time in a function, from which on it matters that it was not inlined."""
+ONLY = "the only loop"
+"""How `Loop.among` begins where the time of a function can only be the loop's."""
 _LONGEST_LINE = 1000
 _REMARK = re.compile(r"remark: (?P<file>.*?):(?P<line>\d+):\d+: (?P<text>.*)")
 _WIDTH = re.compile(r"vectorized loop \(vectorization width: (?:vscale x )?(\d{1,4})\b")
@@ -39,6 +50,8 @@ class Reason:
     """Empty where there is none: the loop may well be vector code by hand."""
 
 
+_BY_SYNTAX = r"(?!)"
+"""Matches nothing: LLVM does not tell these apart, the source does."""
 REASONS: tuple[Reason, ...] = (
     Reason(
         "steps",
@@ -75,19 +88,52 @@ REASONS: tuple[Reason, ...] = (
         "in a loop before it, or run several independent pieces side by side.",
     ),
     Reason(
+        "chain",
+        _BY_SYNTAX,
+        "decides in each step where the next reads, or whether there is one, so that each waits "
+        "for the one before",
+        "Read several independent chunks in turn in one loop, each with variables of its own, so "
+        "that their waits overlap; or do more in a step: one look-up that gives several symbols.",
+    ),
+    Reason(
+        "last-value",
+        _BY_SYNTAX,
+        "keeps a value of the step before",
+        "Compute it from the input: x[i] - x[i-1], not a variable that holds the last x.",
+    ),
+    Reason(
+        "extreme",
+        _BY_SYNTAX,
+        "keeps a maximum or minimum, of floats or with its place",
+        "Take it over integers, or the bits of the floats as integers; find its place afterwards; "
+        "or keep 8 or 16 of them side by side.",
+    ),
+    Reason(
         "carried",
         r"could not be identified as reduction",
-        "carries a value from one step to the next: the last value, a running position, a maximum "
-        "of floats",
-        "Compute it from the input (x[i] - x[i-1], not a variable that holds the last x); take a "
-        "maximum over integers, or bits as integers; do what is independent in a loop before.",
+        "carries a value from one step to the next, as a running total",
+        "Do what is independent in a loop before it; advance several independent pieces in turn "
+        "in one loop.",
     ),
     Reason(
         "scattered",
         r"cannot identify array bounds",
         "reads or writes at positions that data decide: a table, a histogram, a packed place",
-        "Make positions a plain function of the counter: fixed room per block, compacted "
-        "afterwards in whole blocks.",
+        "Where the format lets you, make positions a plain function of the counter: fixed room per "
+        "block, compacted afterwards. A table: as small as the nearest cache, several look-ups "
+        "under way at once. A histogram: several, added at the end.",
+    ),
+    Reason(
+        "kept-call",
+        _BY_SYNTAX,
+        "calls functions of the submission that were not inlined",
+        "",
+    ),
+    Reason(
+        "outer",
+        _BY_SYNTAX,
+        "holds other loops, or was unrolled",
+        "",
     ),
     Reason(
         "types",
@@ -113,31 +159,23 @@ REASONS: tuple[Reason, ...] = (
 """The most telling first: LLVM often gives several for one loop."""
 
 
-@dataclass(frozen=True)
-class _Place:
-    """A loop in the source."""
-
-    file: str
-    line: int
-    end: int
-    depth: int
-    function: str
-    source: str
-
-
 @dataclass
 class _Found:
     """What was said of one loop, in all versions of it."""
 
-    place: _Place
+    place: Place
     width: int = 1
     texts: list[str] = field(default_factory=list)
+    calls: dict[tuple[str, int, int], KeptCall] = field(default_factory=dict)
+    counts: bool = False
+    outer: bool = False
+    vectors: bool = False
 
 
 def loops(submission: Submission, printed: str) -> tuple[Loop, ...]:
     """The innermost loops of compiled functions, in the order of the source."""
-    places = [place for file in submission.files for place in _places(submission, file)]
-    found: dict[tuple[str, int], _Found] = {}
+    places = Places(submission)
+    found: dict[Spot, _Found] = {}
     pending: list[str] = []
     for file, line, text in _remarks(printed):
         if file not in submission.files or _DONE_BEFORE in text:
@@ -148,18 +186,55 @@ def loops(submission: Submission, printed: str) -> tuple[Loop, ...]:
             pending.append(text)
         if not ends:
             continue
-        place = _place_of(places, submission, file, line)
-        one = found.setdefault((place.file, place.line), _Found(place))
+        place = places.loop(places.home(file, line)) or places.of(file, line)
+        one = found.setdefault(place.spot, _Found(place))
         one.width = max(one.width, int(width.group(1)) if width else 1)
         one.texts += pending
         pending = []
+    _add_remains(found, places, submission, printed)
     ordered = sorted(found.items())
     return tuple(_loop(one) for _, one in ordered[:MAX_LOOPS])
+
+
+def _add_remains(
+    found: dict[Spot, _Found], places: Places, submission: Submission, printed: str
+) -> None:
+    """What a child found in loops: calls, counted references, vector code."""
+    for kind, *parts in (line.split("\t") for line in printed.splitlines()):
+        known = _REMAINS.get(kind) == len(parts)
+        if not known or parts[0] not in submission.files or not _are_numbers(parts[1:2]):
+            continue
+        place = places.loop(places.home(parts[0], int(parts[1])))
+        if place is None:
+            continue
+        if kind == VECTOR_LINE:
+            if place.spot in found:
+                found[place.spot].vectors = True
+            continue
+        one = found.setdefault(place.spot, _Found(place))
+        if kind == COUNTED_LINE:
+            one.counts = True
+        elif _are_numbers(parts[4:]):
+            line, arguments, arrays = map(int, parts[4:])
+            call = KeptCall(parts[2][:64], parts[3][:64], line, arguments, arrays)
+            one.calls[call.function, arguments, arrays] = call
+
+
+def _are_numbers(parts: Sequence[str]) -> bool:
+    return all(part.isdecimal() and len(part) < 10 for part in parts)
 
 
 def reason_of(loop: Loop) -> Reason | None:
     """The entry of the table that a loop's reason is from."""
     return next((reason for reason in REASONS if reason.meaning == loop.reason), None)
+
+
+def waits(loop: Loop) -> bool:
+    """Whether each of its steps waits for the one before."""
+    reason = reason_of(loop)
+    if reason is not None and reason.name == "kept-call":
+        return bool(loop.carried)
+    return reason is not None and reason.name in ("chain", "carried")
 
 
 def left_scalar(loop: Loop) -> bool:
@@ -168,23 +243,71 @@ def left_scalar(loop: Loop) -> bool:
     return loop.width == 1 and (reason is None or bool(reason.remedy))
 
 
-def ranked(
-    submission: Submission, found: Iterable[Loop], phases: Sequence[Phase]
-) -> tuple[Loop, ...]:
-    """With each loop's share of the profiled time; hottest first, the vectorised ones last."""
-    shares = _shares(submission, phases)
-    depths = {
-        (place.file, place.line): place.depth
-        for file in submission.files
-        for place in _places(submission, file)
-    }
-    timed = [replace(loop, share=shares.get(loop.function)) for loop in found]
+def matters(loop: Loop) -> bool:
+    """Whether enough of the time is known to be spent in it."""
+    return loop.among.startswith(ONLY) if loop.share is None else loop.share >= HOT
 
-    def heat(loop: Loop) -> tuple[bool, float, int, str, int]:
-        depth = depths.get((loop.file, loop.line), 0)
-        return (not left_scalar(loop), -(loop.share or 0.0), -depth, loop.file, loop.line)
+
+def ranked(
+    submission: Submission,
+    found: Iterable[Loop],
+    phases: Sequence[Phase],
+    shares: Shares | None = None,
+) -> tuple[Loop, ...]:
+    """Hottest first, the vectorised ones last.
+
+    shares: of the profiled time that each loop takes; None if nobody looked. Then it is only said
+    how many loops there are in a function that Python called, and what that took.
+    """
+    places = Places(submission)
+    if shares is None:
+        return _ranked_by_function(places, tuple(found), phases)
+    timed = [_timed(loop, shares) for loop in found]
+    listed = {(loop.file, loop.line) for loop in timed}
+    for spot, share in shares.spots.items():
+        place = places.loop(spot)
+        if share >= HOT and place is not None and spot not in listed:
+            timed.append(replace(_loop(_Found(place, outer=True)), share=share))
+
+    def heat(loop: Loop) -> tuple[bool, float, str, int]:
+        return (loop.width > 1, -(loop.share or 0.0), loop.file, loop.line)
 
     return tuple(sorted(timed, key=heat))
+
+
+def _timed(loop: Loop, shares: Shares) -> Loop:
+    calls = (replace(c, share=shares.functions.get(c.function, 0.0)) for c in loop.calls)
+    return replace(loop, share=shares.spots.get((loop.file, loop.line), 0.0), calls=tuple(calls))
+
+
+def _ranked_by_function(
+    places: Places, found: Sequence[Loop], phases: Sequence[Phase]
+) -> tuple[Loop, ...]:
+    total = sum(phase.seconds for phase in phases)
+    reached = {p.name: places.reached(p.name) for p in phases if p.compiled}
+    longest = sorted((p for p in phases if p.compiled), key=lambda p: -p.seconds)
+    timed = []
+    for loop in found:
+        phase = next((p for p in longest if loop.function in reached[p.name]), None)
+        if phase is None or total <= 0:
+            timed.append((0.0, loop))
+            continue
+        share = phase.seconds / total
+        count = sum(other.function in reached[phase.name] for other in found)
+        only = ONLY if share >= HOT else "a loop"
+        which = only if count == 1 else f"one of {count} loops"
+        among = f"{which} in `{phase.name}` ({share:.0%} of the time)"
+        timed.append((share, replace(loop, among=among)))
+
+    def heat(one: tuple[float, Loop]) -> tuple[bool, float, bool, int, str, int]:
+        share, loop = one
+        reason, place = reason_of(loop), places.loop((loop.file, loop.line))
+        # A search that ends early is most often the rare case.
+        rare = reason is not None and reason.name in ("early-exit", "steps")
+        depth = place.depth if place is not None else 0
+        return (loop.width > 1, -share, rare, -depth, loop.file, loop.line)
+
+    return tuple(loop for _, loop in sorted(timed, key=heat))
 
 
 def code_metrics(submission: Submission, printed: str) -> tuple[Metric, ...]:
@@ -222,8 +345,55 @@ def _remarks(printed: str) -> Iterator[tuple[str, int, str]]:
 
 def _loop(found: _Found) -> Loop:
     place = found.place
-    reason = "" if found.width > 1 else _reason(found.texts)
-    return Loop(place.function, place.file, place.line, place.source, found.width, reason)
+    what = carried(place.node) if place.node is not None else Carried()
+    reason = "" if found.width > 1 else _reason_by_syntax(found, what)
+    return Loop(
+        place.function,
+        place.file,
+        place.line,
+        place.source,
+        found.width,
+        reason,
+        carried=_named(reason, what),
+        calls=tuple(found.calls.values()),
+        counts_references=found.counts,
+    )
+
+
+def _named(reason: str, what: Carried) -> tuple[str, ...]:
+    """Variables to name with a reason."""
+    if reason == _meaning("kept-call"):
+        return what.chain
+    return what.names if reason in map(_meaning, CARRYING) else ()
+
+
+def _reason_by_syntax(found: _Found, what: Carried) -> str:
+    """What the source and the code tell of a loop, where that is more than LLVM's remarks do."""
+    told = _reason(found.texts)
+    calls = told == _meaning("calls")
+    if found.calls and (calls or not found.texts):
+        return _meaning("kept-call")
+    if found.outer or not found.texts:
+        return _meaning("outer") if found.outer or found.counts else told
+    if found.vectors and calls:
+        return _meaning("types")
+    if told in map(_meaning, ("carried", "steps", "early-exit")):
+        return _carried_reason(told, what)
+    return told
+
+
+def _carried_reason(told: str, what: Carried) -> str:
+    if what.chain and what.steered:
+        return _meaning("chain")
+    if told == _meaning("carried") and what.extreme:
+        return _meaning("extreme")
+    if told == _meaning("carried") and what.last and not what.chain:
+        return _meaning("last-value")
+    return told
+
+
+def _meaning(name: str) -> str:
+    return next(reason.meaning for reason in REASONS if reason.name == name)
 
 
 def _reason(texts: Sequence[str]) -> str:
@@ -232,67 +402,3 @@ def _reason(texts: Sequence[str]) -> str:
             return reason.meaning
     told = texts[0].removeprefix(f"{_NOT}: ")[:200] if texts else "no reason given"
     return f"(as LLVM says) {told}"
-
-
-def _place_of(places: Sequence[_Place], submission: Submission, file: str, line: int) -> _Place:
-    """The innermost loop around a line; a line outside any is an array expression."""
-    around = [p for p in places if p.file == file and p.line <= line <= p.end]
-    inner = max(around, key=lambda p: p.line, default=None)
-    if inner is not None and inner.depth:
-        return inner
-    function = inner.function if inner is not None else ""
-    return _Place(file, line, line, 0, function, _source(submission, file, line))
-
-
-def _places(submission: Submission, file: str) -> Iterator[_Place]:
-    """The loops of a file, and as places of depth 0 its functions."""
-    pending: list[tuple[ast.AST, str, int]] = [(tree, "", 0) for tree in _parsed(submission, file)]
-    while pending:
-        node, function, depth = pending.pop()
-        if isinstance(node, ast.FunctionDef):
-            function, depth = node.name, 0
-        elif isinstance(node, ast.For | ast.While):
-            depth += 1
-        if isinstance(node, ast.FunctionDef | ast.For | ast.While):
-            line, end = node.lineno, node.end_lineno or node.lineno
-            yield _Place(file, line, end, depth, function, _source(submission, file, line))
-        pending += [(child, function, depth) for child in ast.iter_child_nodes(node)]
-
-
-def _parsed(submission: Submission, file: str) -> Iterator[ast.Module]:
-    """The file's syntax tree; none if Python can't parse it, as files beside kernel.py may be."""
-    with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-        yield ast.parse(submission.files[file])
-
-
-def _source(submission: Submission, file: str, line: int) -> str:
-    lines = submission.files[file].splitlines()
-    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
-
-
-def _shares(submission: Submission, phases: Sequence[Phase]) -> Mapping[str, float]:
-    """Function → its share of the time, or that of the slowest function that calls it."""
-    total = sum(phase.seconds for phase in phases)
-    shares: dict[str, float] = {}
-    if total <= 0:
-        return shares
-    calls = _calls(submission)
-    pending = [(phase.name, phase.seconds / total) for phase in phases if phase.compiled]
-    while pending:
-        name, share = pending.pop()
-        if share > shares.get(name, -1.0):
-            shares[name] = share
-            pending += [(other, share) for other in calls.get(name, ())]
-    return shares
-
-
-def _calls(submission: Submission) -> Mapping[str, frozenset[str]]:
-    """Function → names it calls."""
-    calls: dict[str, frozenset[str]] = {}
-    trees = (tree for file in submission.files for tree in _parsed(submission, file))
-    for node in (node for tree in trees for node in ast.walk(tree)):
-        if isinstance(node, ast.FunctionDef):
-            called = (n.func for n in ast.walk(node) if isinstance(n, ast.Call))
-            names = (getattr(f, "id", getattr(f, "attr", "")) for f in called)
-            calls[node.name] = calls.get(node.name, frozenset()) | frozenset(names)
-    return calls

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import IO, Any
 
+from kernels.fields.arrays import bytes_text
 from kernels.fields.errors import FetchError
 from kernels.fields.sdrbench import DataSet, Delivery, Library, SetArray, by_file, by_hand
 
@@ -112,7 +113,7 @@ def _check_room(wanted: Sequence[SetArray], folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise FetchError(
-            f"the files need {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free in {folder}: "
+            f"the files need {bytes_text(needed)}, and {bytes_text(free)} are free in {folder}: "
             "choose another folder with --to, or fetch one field at a time (SET/FIELD)"
         )
 

@@ -6,6 +6,8 @@ import math
 import re
 from collections.abc import Iterator
 
+import numpy as np
+
 MOST_ELEMENTS = 2**31 - 1
 """Contract §3: fewer than 2³¹ elements."""
 MOST_AXES = 4
@@ -50,6 +52,14 @@ def problem_of_shape(shape: tuple[int, ...]) -> str | None:
             "split it along its first axis"
         )
     return None
+
+
+def has_value(dtype: np.dtype[np.generic], value: float) -> bool:
+    """Whether a finite value stays finite in a float type. NaN and infinities always are there."""
+    if not math.isfinite(value):
+        return True
+    with np.errstate(over="ignore"):
+        return math.isfinite(float(dtype.type(value)))
 
 
 def blocks(shape: tuple[int, ...], most: int) -> Iterator[tuple[slice, ...]]:

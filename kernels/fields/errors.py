@@ -11,6 +11,9 @@ Exception
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class UnknownFieldError(LookupError):
     """No field has this name."""
@@ -34,3 +37,29 @@ class FieldNameError(ValueError):
 
 class FetchError(RuntimeError):
     """A data set can't be had, or did not arrive as it should."""
+
+
+def reason(error: Exception) -> str:
+    """What went wrong, in a few words and without the paths that an OSError's text holds."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    text = " ".join(str(error.args[0] if error.args else "").split())
+    return text[:200] or type(error).__name__
+
+
+@contextmanager
+def reading(file: str, form: str) -> Iterator[None]:
+    """While a user's file is read.
+
+    What readers of formats make of damaged files has no common class: zipfile, tokenize and struct
+    errors, overflows, a Zarr codec's RuntimeError. Raises FieldFileError for all of them.
+    """
+    try:
+        yield
+    except FieldFileError:
+        raise
+    except Exception as error:
+        raise FieldFileError(
+            f"{file} can't be read as {form} ({reason(error)}): it is damaged, or something else "
+            "than its name says; write it anew, or download it again"
+        ) from error

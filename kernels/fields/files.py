@@ -7,17 +7,25 @@ from __future__ import annotations
 
 import math
 import re
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from kernels.fields import hdf5, netcdf, zarr_store
-from kernels.fields.arrays import Source, mapped, mapped_npy, source_of
-from kernels.fields.dims import DTYPES, dims_text, parse_dims, problem_of_shape, squeezed
-from kernels.fields.errors import FieldFileError
+from kernels.fields.arrays import Source, is_file, mapped, mapped_npy, source_of
+from kernels.fields.dims import (
+    DTYPES,
+    dims_text,
+    has_value,
+    parse_dims,
+    problem_of_shape,
+    squeezed,
+)
+from kernels.fields.errors import FieldFileError, reading
 from kernels.fields.variables import Variable, choose, unusable
 from kernels.records import Array
 
@@ -88,6 +96,8 @@ class Opened:
 @contextmanager
 def opened(path: Path, ask: Ask) -> Iterator[Opened]:
     """Open the array that is meant. Raises FieldFileError."""
+    if not path.is_dir():
+        _check_file(path)
     suffix = path.suffix.lower()
     if suffix in _CONTAINERS or _is_zarr(path):
         container = _CONTAINERS.get(suffix, zarr_store.opened)
@@ -108,6 +118,17 @@ def opened(path: Path, ask: Ask) -> Iterator[Opened]:
             "Zarr folders. A raw file of another "
             "name needs --dims and --dtype"
         )
+
+
+def _check_file(path: Path) -> None:
+    """Raises FieldFileError: reading a pipe would wait for its other end."""
+    if not is_file(path):
+        raise FieldFileError(
+            f"{path.name} is no file: it is a pipe, a socket or a device; write the values to a "
+            "file first"
+        )
+    if path.stat().st_size == 0:
+        raise FieldFileError(f"{path.name} is empty: write it anew, or download it again")
 
 
 def _is_zarr(path: Path) -> bool:
@@ -157,9 +178,8 @@ def _asked_shape(dims: str) -> tuple[int, ...]:
 def _fitting(name: str, size: int, dtype: np.dtype[np.generic]) -> str:
     """Dims that would fit a raw file: by the numbers in its name, or as data sets usually are."""
     count, rest = divmod(size, dtype.itemsize)
-    if rest or count == 0:
-        other = "float32" if dtype.itemsize == 8 else "float64"
-        return f"{size:,} bytes are no whole number of {dtype.name} values: try {other}"
+    if rest:
+        return _odd(name, size, dtype)
     numbers = [int(text) for text in re.findall(r"\d{1,9}", name)]
     runs = (
         tuple(numbers[i:j]) for i in range(len(numbers)) for j in range(i + 1, len(numbers) + 1)
@@ -175,11 +195,21 @@ def _fitting(name: str, size: int, dtype: np.dtype[np.generic]) -> str:
     return f"{count:,} {dtype.name} values fit {listed}"
 
 
+def _odd(name: str, size: int, dtype: np.dtype[np.generic]) -> str:
+    """What may be wrong with a raw file that ends within a value."""
+    wrong = (
+        f"{size:,} bytes are no whole number of {dtype.name} values ({dtype.itemsize} bytes each)"
+    )
+    if size % 4:
+        return f"{wrong}: it is cut short, or holds more than values, such as a header"
+    is_said = _RAW.get(Path(name).suffix.lower())
+    remedy = "rename it to .f32" if is_said else "give --dtype f32"
+    return f"{wrong}, but {size // 4:,} of float32: {remedy} if it holds those"
+
+
 def _of_npy(path: Path, ask: Ask) -> Opened:
-    try:
-        data = mapped_npy(path)
-    except (ValueError, OSError, EOFError) as error:
-        raise FieldFileError(f"{path.name} can't be read as .npy: {error}") from error
+    with reading(path.name, ".npy"):
+        data: Array = np.asarray(mapped_npy(path))
     notes = []
     if data.dtype.byteorder == ">":
         notes.append("converted from big-endian")
@@ -191,22 +221,25 @@ def _of_npy(path: Path, ask: Ask) -> Opened:
 
 
 def _of_npz(path: Path, ask: Ask) -> Opened:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            names = list(archive.files)
-            wanted = ask.variable or (names[0] if len(names) == 1 else None)
-            if wanted not in names:
-                trouble = "has several arrays" if wanted is None else f"has no array {wanted!r}"
-                listed = ", ".join(names)
-                raise FieldFileError(f"{path.name} {trouble}: choose --variable of {listed}")
-            data: Array = archive[wanted]
-            chosen = str(wanted)
-    except FieldFileError:
-        raise
-    except (ValueError, OSError, EOFError) as error:
-        raise FieldFileError(f"{path.name} can't be read as .npz: {error}") from error
+    with reading(path.name, ".npz"), zipfile.ZipFile(path) as archive:
+        members = (name for name in archive.namelist() if name.endswith(".npy"))
+        chosen = _chosen(path, [name.removesuffix(".npy") for name in members], ask.variable)
+        with archive.open(f"{chosen}.npy") as member:
+            data: Array = np.lib.format.read_array(member, allow_pickle=False)
     found = Opened(source_of(data), squeezed(data.shape), variable=chosen)
     return _checked(_agreed(found, ask), path)
+
+
+def _chosen(path: Path, names: list[str], wanted: str | None) -> str:
+    """The array of an archive that is meant. Raises FieldFileError."""
+    if not names:
+        raise FieldFileError(f"{path.name} holds no array: write one with numpy.savez")
+    if wanted is None and len(names) == 1:
+        return names[0]
+    if wanted is None or wanted not in names:
+        trouble = "has several arrays" if wanted is None else f"has no array {wanted!r}"
+        raise FieldFileError(f"{path.name} {trouble}: choose --variable of {', '.join(names)}")
+    return wanted
 
 
 def _of_variable(variable: Variable, path: Path, ask: Ask) -> Opened:
@@ -215,18 +248,44 @@ def _of_variable(variable: Variable, path: Path, ask: Ask) -> Opened:
         for name, neutral in (("scale_factor", 1.0), ("add_offset", 0.0))
         if variable.number(name) not in (None, neutral)
     ]
-    declared = (variable.number(name) for name in ("_FillValue", "missing_value"))
+    fill, trouble = _declared_fill(variable)
     found = Opened(
-        source=variable.source,
+        source=_guarded(variable.source, path),
         shape=squeezed(variable.source.shape),
         variable=variable.name,
         title=variable.text("long_name") or variable.text("standard_name"),
         unit=variable.text("units"),
-        fill=next((value for value in declared if value is not None), None),
+        fill=fill,
         perhaps=() if variable.default_fill is None else (variable.default_fill,),
-        notes=tuple(notes),
+        notes=(*notes, *trouble),
     )
     return _checked(_agreed(found, ask), path)
+
+
+def _guarded(source: Source, path: Path) -> Source:
+    """A chunk may be damaged though all that describes it is not."""
+
+    def read(part: tuple[slice, ...]) -> Array:
+        with reading(path.name, "values"):
+            return source.read(part)
+
+    return replace(source, read=read)
+
+
+def _declared_fill(variable: Variable) -> tuple[float | None, tuple[str, ...]]:
+    """The first fill value that the data type has, and a note of each that it has not."""
+    notes: list[str] = []
+    for name in ("_FillValue", "missing_value"):
+        value = variable.number(name)
+        if value is None:
+            continue
+        if has_value(variable.source.dtype, value):
+            return value, tuple(notes)
+        notes.append(
+            f"{name} {value:g} is declared and was left out, as no {variable.source.dtype} can "
+            "have it: if another value marks missing data, remove the field and add it with --fill"
+        )
+    return None, tuple(notes)
 
 
 def _agreed(found: Opened, ask: Ask) -> Opened:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels.fields.arrays import Source
-from kernels.fields.errors import FieldFileError
+from kernels.fields.errors import reading
 from kernels.fields.variables import Variable, reader
 
 
@@ -18,17 +18,19 @@ from kernels.fields.variables import Variable, reader
 def opened(path: Path) -> Iterator[tuple[Variable, ...]]:
     """All datasets, readable while the file is open. Raises FieldFileError."""
     library = reader("h5py", "HDF5")
-    try:
+    with reading(path.name, "HDF5"):
         file = library.File(path, "r")
-    except OSError as error:
-        raise FieldFileError(f"{path.name} can't be read as HDF5: {error}") from error
     with file:
         found: list[Any] = []
-        # Must return None, or the visit ends.
-        file.visititems(
-            lambda _name, item: found.append(item) if isinstance(item, library.Dataset) else None
-        )
-        yield tuple(_variable(dataset) for dataset in found if dataset.shape is not None)
+        with reading(path.name, "HDF5"):
+            # Must return None, or the visit ends.
+            file.visititems(
+                lambda _name, item: (
+                    found.append(item) if isinstance(item, library.Dataset) else None
+                )
+            )
+            variables = tuple(_variable(item) for item in found if item.shape is not None)
+        yield variables
 
 
 def _variable(dataset: Any) -> Variable:

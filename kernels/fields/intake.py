@@ -15,10 +15,22 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.fields.arrays import Progress, Scan, Source, quiet, scan, values_in, write_npy
-from kernels.fields.errors import FieldFileError, FieldNameError
+from kernels.fields.arrays import (
+    Layout,
+    Progress,
+    Scan,
+    Source,
+    bytes_text,
+    quiet,
+    scan,
+    values_in,
+    write_npy,
+)
+from kernels.fields.dims import has_value
+from kernels.fields.entries import Entry, printable
+from kernels.fields.errors import FieldFileError, FieldNameError, reading
 from kernels.fields.files import RAW_SUFFIXES, Ask, Opened, opened
-from kernels.fields.registry import Entry, Registry, new_alias, problem_of_name, taken
+from kernels.fields.registry import Registry, new_alias, problem_of_name, taken
 
 Phase = Callable[[str], Progress]
 """Told what begins now; gives who is told how far it is."""
@@ -58,6 +70,7 @@ def add(registry: Registry, file: Path, wish: Wish, phase: Phase = silent) -> Ad
     Raises:
         FieldFileError: it can't be a field as asked.
         FieldNameError: the name can't be used.
+        OSError: the home can't be written, or is full.
     """
     path = file.expanduser().absolute()
     if not path.exists():
@@ -79,9 +92,9 @@ def add(registry: Registry, file: Path, wish: Wish, phase: Phase = silent) -> Ad
             size=0,
             mtime_ns=0,
             fill="" if fill is None else repr(fill),
-            unit=found.unit if wish.unit is None else wish.unit,
-            source=wish.source or _source(path, found),
-            licence=wish.licence or "not stated",
+            unit=printable(found.unit if wish.unit is None else wish.unit),
+            source=printable(wish.source or _source(path, found)),
+            licence=printable(wish.licence or "not stated"),
             hidden=wish.hidden,
             alias=new_alias() if wish.hidden else "",
             owned=not found.form,
@@ -108,7 +121,9 @@ def enrol(
     """
     path = Path(draft.path)
     before = path.stat()
-    values = values_in(path, draft.form, draft.shape, np.dtype(draft.dtype), draft.offset)
+    layout = Layout(draft.shape, np.dtype(draft.dtype), draft.offset)
+    with reading(path.name, draft.form):
+        values, _ = values_in(path, draft.form, layout)
     found = scan(values, float(draft.fill) if draft.fill else None, phase("looking through"))
     guess = None if draft.fill else _occurring(perhaps, found, values.dtype)
     if guess is not None:
@@ -150,8 +165,8 @@ def stored(
     free = shutil.disk_usage(registry.data).free
     if needed > free:
         raise FieldFileError(
-            f"converting needs {needed / 1e9:.2f} GB in {registry.data}, and {free / 1e9:.2f} GB "
-            "are free: make room, or use another home (--home)"
+            f"converting needs {bytes_text(needed)} in {registry.data}, and {bytes_text(free)} are "
+            "free: make room, or use another home (--home)"
         )
     target = registry.data / f"{name}-{secrets.token_hex(4)}.npy"
     write_npy(target, source, shape, phase("converting"))
@@ -166,11 +181,9 @@ def rounded_fill(value: float, dtype: np.dtype[np.generic]) -> float | None:
     """
     if not math.isfinite(value):
         return None
-    with np.errstate(over="ignore"):
-        nearest = float(dtype.type(value))
-    if not math.isfinite(nearest):
+    if not has_value(dtype, value):
         raise FieldFileError(f"fill value {value!r} is larger than any {dtype.name}")
-    return nearest
+    return float(dtype.type(value))
 
 
 def _fill(asked: str | None, found: Opened) -> tuple[float | None, tuple[str, ...]]:

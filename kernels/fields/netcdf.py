@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels.fields.arrays import Source
-from kernels.fields.errors import FieldFileError
+from kernels.fields.errors import reading
 from kernels.fields.variables import Variable, reader
 
 
@@ -18,13 +18,13 @@ from kernels.fields.variables import Variable, reader
 def opened(path: Path) -> Iterator[tuple[Variable, ...]]:
     """All variables, readable while the file is open. Raises FieldFileError."""
     library = reader("netCDF4", "NetCDF")
-    try:
+    with reading(path.name, "NetCDF"):
         dataset = library.Dataset(path, "r")
-    except OSError as error:
-        raise FieldFileError(f"{path.name} can't be read as NetCDF: {error}") from error
     try:
-        dataset.set_auto_maskandscale(False)
-        yield tuple(_variables(dataset, "", library.default_fillvals))
+        with reading(path.name, "NetCDF"):
+            dataset.set_auto_maskandscale(False)
+            variables = tuple(_variables(dataset, "", library.default_fillvals))
+        yield variables
     finally:
         dataset.close()
 

@@ -1,89 +1,34 @@
 """A user's own fields: one JSON file each in `home/fields`, written atomically.
 
-Several processes may add and remove at once. Nothing here reads a field's values.
+Several processes may add, change and remove at once: changes wait for each other, readers for
+nobody. Nothing here reads a field's values.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+import fcntl
 import os
 import re
 import secrets
+import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from kernels.fields import shipped
-from kernels.fields.errors import FieldDataError, FieldNameError, UnknownFieldError
-from kernels.records import FieldInfo
+from kernels.fields.entries import HIDDEN_PREFIX, Entry, from_text, to_text
+from kernels.fields.errors import FieldDataError, FieldNameError, UnknownFieldError, reason
 
-VERSION = 1
-HIDDEN_PREFIX = "hidden-"
 RESERVED = ("suite", "synthetic")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", re.ASCII)
 _SUFFIX = ".json"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A registered field: what it is and where its bytes lie."""
-
-    name: str
-    """The operator's name."""
-    path: str
-    """Absolute; of a file with the values in C order, little-endian."""
-    form: str
-    """raw | npy"""
-    shape: tuple[int, ...]
-    dtype: str
-    """float32 | float64"""
-    sha256: str
-    size: int
-    """Of the file, in bytes."""
-    mtime_ns: int
-    """When the file was last found to hold what `sha256` says."""
-    offset: int = 0
-    """Bytes of a raw file before the values."""
-    fill: str = ""
-    """Text of the fill value, which JSON could not hold exactly; empty for none."""
-    unit: str = ""
-    character: str = ""
-    source: str = ""
-    licence: str = ""
-    alias: str = ""
-    """What a hidden field is called in records; it stays the same once made."""
-    hidden: bool = False
-    owned: bool = False
-    """The file is a copy of ours, deleted with the last field that uses it."""
-
-    def info(self) -> FieldInfo:
-        """What others may know; of a hidden field nothing that would give it away."""
-        fill = float(self.fill) if self.fill else None
-        if self.hidden:
-            return FieldInfo(
-                name=self.alias,
-                shape=self.shape,
-                dtype=self.dtype,
-                source="",
-                licence="",
-                sha256=_disguised(self.alias, self.sha256),
-                fill_value=fill,
-                hidden=True,
-            )
-        return FieldInfo(
-            name=self.name,
-            shape=self.shape,
-            dtype=self.dtype,
-            source=self.source,
-            licence=self.licence,
-            sha256=self.sha256,
-            unit=self.unit,
-            character=self.character,
-            fill_value=fill,
-        )
+_LOCK = ".lock"
+_PLACE = "HOME/fields"
+"""What a message calls the folder, which is the operator's alone."""
+_MOST_BYTES = 2**20
+"""Of an entry's file: what is larger is something else."""
 
 
 def new_alias() -> str:
@@ -108,7 +53,7 @@ class Registry:
 
     def __init__(self, home: Path) -> None:
         self.folder = home / "fields"
-        self._read: dict[str, tuple[tuple[int, int, int], Entry]] = {}
+        self._known: dict[str, tuple[tuple[int, int, int], Entry]] = {}
 
     @property
     def data(self) -> Path:
@@ -120,8 +65,12 @@ class Registry:
         return tuple(found for found in self._found() if isinstance(found, Entry))
 
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the files that can't be understood."""
-        return tuple(str(found) for found in self._found() if not isinstance(found, Entry))
+        """What is wrong with the files that can't be understood; for operators alone."""
+        return tuple(
+            str(found).replace(_PLACE, str(self.folder), 1)
+            for found in self._found()
+            if not isinstance(found, Entry)
+        )
 
     def _found(self) -> Iterator[Entry | FieldDataError]:
         for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
@@ -144,11 +93,17 @@ class Registry:
             return None
 
     def get(self, name: str) -> Entry:
-        """By name or alias. Raises UnknownFieldError."""
+        """By name or alias. Raises UnknownFieldError, FieldDataError, FieldNameError."""
+        if name in shipped.names() or name.startswith("synthetic:"):
+            raise FieldNameError(
+                f"{name} comes with the package: it can't be hidden or removed; your own fields "
+                f"can: {self._listed()}"
+            )
         found = self.find(name)
         if found is None:
-            known = ", ".join(entry.name for entry in self.entries()) or "none yet"
-            raise UnknownFieldError(f"no field {name!r} is registered here; registered: {known}")
+            raise UnknownFieldError(
+                f"no field {name!r} is registered here; registered: {self._listed()}"
+            )
         return found
 
     def add(self, entry: Entry) -> Entry:
@@ -157,67 +112,137 @@ class Registry:
         if problem is not None:
             raise FieldNameError(problem)
         self.folder.mkdir(parents=True, exist_ok=True)
-        draft = self._draft(entry)
-        try:
-            os.link(draft, self._path(entry.name))
-        except FileExistsError:
-            raise FieldNameError(taken(entry.name)) from None
-        finally:
-            draft.unlink()
+        with self._locked():
+            draft = self._draft(entry)
+            try:
+                os.link(draft, self._path(entry.name))
+            except FileExistsError:
+                raise FieldNameError(taken(entry.name)) from None
+            finally:
+                draft.unlink()
         return entry
 
-    def update(self, entry: Entry) -> Entry:
-        """Write a registered field anew."""
-        self._draft(entry).replace(self._path(entry.name))
-        return entry
+    def renew(self, entry: Entry, mtime_ns: int) -> None:
+        """Note that a field's file was found unchanged at another time.
+
+        Looking through a file takes long: if the field was changed or removed meanwhile, that
+        stands. Raises OSError.
+        """
+        with self._locked():
+            try:
+                current = _read(self._path(entry.name))
+            except (FileNotFoundError, FieldDataError):
+                return
+            if replace(current, mtime_ns=entry.mtime_ns) == entry:
+                self._write(replace(current, mtime_ns=mtime_ns))
 
     def hide(self, name: str, *, hidden: bool) -> Entry:
-        """Take a field away from agents, or give it to them. Raises UnknownFieldError."""
-        entry = self.get(name)
-        alias = entry.alias or (new_alias() if hidden else "")
-        return self.update(replace(entry, hidden=hidden, alias=alias))
+        """Take a field away from agents, or give it to them.
+
+        Raises:
+            UnknownFieldError, FieldDataError, FieldNameError: it is not registered, or damaged.
+        """
+        self.get(name)
+        with self._locked():
+            entry = self.get(name)
+            alias = entry.alias or (new_alias() if hidden else "")
+            return self._write(replace(entry, hidden=hidden, alias=alias))
 
     def remove(self, name: str) -> Entry:
         """Forget a field, and delete its values if they are a copy of ours that no other uses.
 
         Raises:
-            UnknownFieldError: it is not registered.
+            UnknownFieldError, FieldDataError, FieldNameError: it is not registered, or damaged.
         """
-        entry = self.get(name)
-        self._path(entry.name).unlink(missing_ok=True)
-        if entry.owned and not any(other.path == entry.path for other in self.entries()):
-            Path(entry.path).unlink(missing_ok=True)
+        self.get(name)
+        with self._locked():
+            entry = self.get(name)
+            self._path(entry.name).unlink(missing_ok=True)
+            if entry.owned and not any(other.path == entry.path for other in self.entries()):
+                Path(entry.path).unlink(missing_ok=True)
         return entry
+
+    def _listed(self) -> str:
+        return ", ".join(entry.name for entry in self.entries()) or "none yet"
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One change at a time, of all threads and processes. Raises OSError."""
+        with (self.folder / _LOCK).open("ab") as file:
+            # Given back when the file is closed, however this process ends.
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}{_SUFFIX}"
 
+    def _write(self, entry: Entry) -> Entry:
+        """Put an entry in the place of the one before."""
+        self._draft(entry).replace(self._path(entry.name))
+        return entry
+
     def _draft(self, entry: Entry) -> Path:
-        """The entry in a file that no reader takes for one."""
+        """The entry in a file that no reader takes for one. Raises OSError, leaving no file."""
         draft = self.folder / f".{entry.name}.{secrets.token_hex(4)}.tmp"
-        content = {"version": VERSION, **asdict(entry)}
-        with draft.open("x", encoding="utf-8") as file:
-            json.dump(content, file, indent=1)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with draft.open("x", encoding="utf-8") as file:
+                file.write(to_text(entry))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            draft.unlink(missing_ok=True)
+            raise type(error)(error.errno, error.strerror, str(self.folder)) from error
         return draft
 
     def _entry(self, path: Path) -> Entry:
-        """Read one file, unless it is the one read before. Raises FileNotFoundError."""
-        status = path.stat()
+        """One file, read unless it is the one read before. Raises as `_read`."""
+        try:
+            status = path.stat()
+        except OSError:
+            return _read(path)
         stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
-        kept = self._read.get(path.name)
+        kept = self._known.get(path.name)
         if kept is not None and kept[0] == stamp:
             return kept[1]
-        try:
-            entry = _from_json(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError, KeyError) as error:
-            raise FieldDataError(
-                f"{path} can't be understood ({error}): remove it and add the field again"
-            ) from error
-        self._read[path.name] = (stamp, entry)
+        entry = _read(path)
+        self._known[path.name] = (stamp, entry)
         return entry
+
+
+def _read(path: Path) -> Entry:
+    """Raises FileNotFoundError; FieldDataError, without the folder: an agent may be told."""
+    try:
+        # Opening a pipe would wait for somebody who writes.
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ValueError("it is no file")
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise ValueError("it is too large")
+        entry = from_text(content.decode("utf-8"))
+        _check_name(entry.name, path)
+    except FileNotFoundError as error:
+        if not path.is_symlink():
+            raise
+        raise _damaged(path, error) from error
+    except (OSError, ValueError) as error:
+        raise _damaged(path, error) from error
+    return entry
+
+
+def _check_name(name: str, path: Path) -> None:
+    """A copied file would be a second field of the same name. Raises ValueError."""
+    if name != path.name.removesuffix(_SUFFIX):
+        raise ValueError("the name in it is another than the file's")
+    if problem_of_name(name) is not None:
+        raise ValueError("no field can have this name")
+
+
+def _damaged(path: Path, error: Exception) -> FieldDataError:
+    return FieldDataError(
+        f"{_PLACE}/{path.name} can't be understood ({reason(error)}): remove it and add the field "
+        "again (sz-mcp fields add)"
+    )
 
 
 def taken(name: str) -> str:
@@ -231,15 +256,3 @@ def taken(name: str) -> str:
 def public(entries: Iterable[Entry]) -> tuple[str, ...]:
     """Names that agents may be told."""
     return tuple(entry.name for entry in entries if not entry.hidden)
-
-
-def _from_json(content: dict[str, Any]) -> Entry:
-    version = content.pop("version")
-    if version != VERSION:
-        raise ValueError(f"version {version}, not {VERSION}")
-    return Entry(**{**content, "shape": tuple(content["shape"])})
-
-
-def _disguised(alias: str, sha256: str) -> str:
-    """As much a key of the content as the sum, but none that can be looked up."""
-    return hashlib.sha256(f"{alias}:{sha256}".encode()).hexdigest()

@@ -19,9 +19,10 @@ import numpy as np
 
 from kernels.fields.arrays import Progress, mapped, source_of
 from kernels.fields.dims import dims_text, problem_of_shape
-from kernels.fields.errors import FetchError, FieldFileError
+from kernels.fields.entries import Entry
+from kernels.fields.errors import FetchError, FieldDataError, FieldFileError
 from kernels.fields.intake import Added, Phase, enrol, silent, stored
-from kernels.fields.registry import Entry, Registry, new_alias, problem_of_name
+from kernels.fields.registry import Registry, new_alias, problem_of_name
 
 _DTYPES = {"<f4": "float32", "<f8": "float64"}
 _CHUNK_BYTES = 2**24
@@ -217,8 +218,11 @@ def fetch(
 def _reason_against(registry: Registry, name: str, array: SetArray) -> str:
     if array.dtype not in _DTYPES:
         return f"it holds {array.dtype}, a field is float32 or float64"
-    if registry.find(name) is not None:
-        return "it is registered already"
+    try:
+        if registry.find(name) is not None:
+            return "it is registered already"
+    except FieldDataError as error:
+        return str(error)
     return problem_of_name(name) or problem_of_shape(array.shape) or ""
 
 

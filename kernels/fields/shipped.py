@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.fields.errors import FieldDataError, UnknownFieldError
+from kernels.fields.errors import FieldDataError, UnknownFieldError, reason
 from kernels.fields.waves import waves
 from kernels.records import Array, Field, FieldInfo
 
@@ -137,12 +137,18 @@ def load(name: str) -> Field:
 
 def read_verified(path: Path, known: FieldInfo) -> Array:
     """The array `data` of an .npz file. Raises FieldDataError unless it is the one described."""
-    with np.load(path, allow_pickle=False) as archive:
-        data: Array = np.ascontiguousarray(archive["data"])
+    try:
+        # NumPy leaves a damaged file open, which it opened itself.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            data: Array = np.ascontiguousarray(archive["data"])
+    except Exception as error:  # What a damaged archive makes NumPy raise is not listed.
+        raise FieldDataError(
+            f"{path.name} can't be read ({reason(error)}): reinstall the package"
+        ) from error
     found = hashlib.sha256(data.data).hexdigest()
     if (data.shape, data.dtype.name, found) != (known.shape, known.dtype, known.sha256):
         raise FieldDataError(
-            f"{path} holds {data.dtype}{data.shape} with sha256 {found}, "
+            f"{path.name} holds {data.dtype}{data.shape} with sha256 {found}, "
             f"not {known.dtype}{known.shape} with {known.sha256}: reinstall the package"
         )
     return data

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels.fields.arrays import Source
-from kernels.fields.errors import FieldFileError
+from kernels.fields.errors import reading
 from kernels.fields.variables import Variable, reader
 
 MARKS = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
@@ -21,15 +21,14 @@ MARKS = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
 def opened(path: Path) -> Iterator[tuple[Variable, ...]]:
     """All arrays, readable while this lasts. Raises FieldFileError."""
     library = reader("zarr", "Zarr")
-    try:
+    with reading(path.name, "Zarr"):
         root = library.open(str(path), mode="r")
-    except (OSError, ValueError, KeyError) as error:
-        raise FieldFileError(f"{path.name} can't be read as Zarr: {error}") from error
-    if isinstance(root, library.Array):
-        yield (_variable(path.name.removesuffix(".zarr"), root),)
-        return
-    members = sorted(root.members(max_depth=None), key=lambda member: member[0])
-    yield tuple(_variable(name, item) for name, item in members if isinstance(item, library.Array))
+        if isinstance(root, library.Array):
+            members = [(path.name.removesuffix(".zarr"), root)]
+        else:
+            members = sorted(root.members(max_depth=None), key=lambda member: member[0])
+        variables = tuple(_variable(*one) for one in members if isinstance(one[1], library.Array))
+    yield variables
 
 
 def _variable(name: str, array: Any) -> Variable:

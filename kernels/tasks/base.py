@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -48,6 +49,8 @@ class Ruling:
     """0 asks for equality."""
     problem: str = ""
     """A broken rule that no single element shows; with it the stage fails whatever `got` is."""
+    name: str = ""
+    """What it is about: an output, or what is made of several."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,8 @@ class StageTask:
     """As in CodecTask."""
     arguments: str
     """Its inputs and outputs, as the signature names them."""
+    outputs: tuple[str, ...]
+    """Names of the outputs, in order, as on the page."""
     inputs: Callable[[Array, float], tuple[Arg, ...]]
     """(field data, abs_bound) → inputs, by golden quantisation."""
     golden: Callable[..., tuple[Array, ...]]
@@ -98,13 +103,22 @@ class StageTask:
     """(inputs, golden outputs, outputs of the same form) → rulings; None asks for equality."""
     bytes_read: Callable[[Inputs], int] = nbytes_of
     """Bytes of the inputs that no kernel can do without: what limits its speed."""
+    elementwise: bool = False
+    """Whether outputs of the first input's shape belong to it element by element."""
+    bit_fields: frozenset[str] = frozenset()
+    """Outputs whose words are packed bits: they are shown in hexadecimal."""
 
     def rulings(self, inputs: Inputs, golden: Outputs, outputs: Outputs) -> tuple[Ruling, ...]:
         """What decides whether `outputs`, which have the form of `golden`, are right."""
         if self.judge is not None:
             return self.judge(inputs, golden, outputs)
-        pairs = zip(golden, outputs, strict=True)
-        return tuple(Ruling(want, got) for want, got in pairs)
+        named = zip(self.outputs, golden, outputs, strict=True)
+        return tuple(Ruling(want, got, name=name) for name, want, got in named)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the inputs, in order."""
+        return tuple(re.findall(r"(\w+): ", self.arguments.partition("->")[0]))
 
     @property
     def functions(self) -> tuple[str, ...]:

@@ -229,9 +229,11 @@ PACK = StageTask(
     page=PACK_PAGE,
     rung=1,
     arguments="(values: uint32[n]) -> (rates: uint8[blocks], words: uint32[])",
+    outputs=("rates", "words"),
     inputs=_pack_inputs,
     golden=pack,
     edge_cases=_pack_cases,
+    bit_fields=frozenset({"words"}),
 )
 
 UNPACK = StageTask(
@@ -240,6 +242,7 @@ UNPACK = StageTask(
     page=UNPACK_PAGE,
     rung=1,
     arguments="(rates: uint8[blocks], words: uint32[], n: int) -> uint32[n]",
+    outputs=("values",),
     inputs=_unpack_inputs,
     golden=unpack,
     edge_cases=_unpack_cases,

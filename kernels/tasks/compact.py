@@ -136,6 +136,8 @@ def _edge_cases() -> tuple[StageCase, ...]:
     }
     for blocks in (2, 31, 32, 33, 127, 128, 129, 4095, 4096, 4097):
         cases[f"blocks_{blocks}"] = mixed(blocks, 5)
+    sparse, sizes = mixed(300, 33)
+    cases["some_words_are_zero"] = (sparse * random.integers(0, 2, sparse.shape, np.uint32), sizes)
     return tuple(StageCase(name, inputs) for name, inputs in cases.items())
 
 
@@ -146,6 +148,7 @@ TASK = StageTask(
     rung=1,
     arguments="(slots: uint32[B, cap], sizes: uint32[B]) -> offsets: uint32[B + 1], "
     "packed: uint32[total]",
+    outputs=("offsets", "packed"),
     inputs=_inputs,
     golden=compacted,
     edge_cases=_edge_cases,

@@ -114,6 +114,7 @@ TASK = StageTask(
     page=PAGE,
     rung=1,
     arguments="(codes: uint16[n], nbins: int) -> uint32[nbins]",
+    outputs=("counts",),
     inputs=_inputs,
     golden=counts,
     edge_cases=_edge_cases,

@@ -302,9 +302,11 @@ ENCODE = StageTask(
     page=ENCODE_PAGE,
     rung=1,
     arguments="(codes: uint16[n], lens: uint8[nbins]) -> (bits: uint32[chunks], words: uint32[])",
+    outputs=("bits", "words"),
     inputs=_encode_inputs,
     golden=encode,
     edge_cases=_encode_cases,
+    bit_fields=frozenset({"words"}),
 )
 
 DECODE = StageTask(
@@ -313,6 +315,7 @@ DECODE = StageTask(
     page=DECODE_PAGE,
     rung=1,
     arguments=("(lens: uint8[nbins], bits: uint32[chunks], words: uint32[], n: int) -> uint16[n]"),
+    outputs=("codes",),
     inputs=_decode_inputs,
     golden=decode,
     edge_cases=_decode_cases,

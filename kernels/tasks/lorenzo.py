@@ -249,9 +249,11 @@ def _forward(ndim: int) -> StageTask:
         page=_FORWARD_PAGE.format(k=ndim, t=_TEXTS[ndim - 1]),
         rung=ndim,
         arguments=f"(q: int32[{dims}]) -> int32[{dims}]",
+        outputs=("codes",),
         inputs=inputs,
         golden=difference,
         edge_cases=lambda: _edge_cases(ndim),
+        elementwise=True,
     )
 
 
@@ -266,9 +268,11 @@ def _inverse(ndim: int) -> StageTask:
         page=_INVERSE_PAGE.format(k=ndim, t=_TEXTS[ndim - 1]),
         rung=ndim,
         arguments=f"(codes: int32[{dims}]) -> int32[{dims}]",
+        outputs=("q",),
         inputs=inputs,
         golden=running_sum,
         edge_cases=lambda: _edge_cases(ndim),
+        elementwise=True,
     )
 
 

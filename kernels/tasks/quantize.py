@@ -79,6 +79,8 @@ eb cast to float32, which may round up; checking x in double but x' not as float
 fused multiply-add; M taken over fill values such as 1e20, which makes the step 0 or negative.
 """
 
+DECODED = "x' = q * step"
+"""What the bound is about, named as messages name it."""
 _STEP_SHARE = 0.98
 """Least part of the golden step that a kernel's may be."""
 
@@ -104,9 +106,9 @@ def _judge(inputs: Inputs, golden: Outputs, outputs: Outputs) -> tuple[Ruling, .
         back = np.where(kept, q.astype(np.float32) * step, x)
     assert isinstance(eb, float)
     return (
-        Ruling(x, back, abs_bound=eb, problem=_given_up(golden, outputs)),
-        Ruling(kept.astype(np.uint8), ok),
-        Ruling(np.where(kept, q, np.int32(0)), q),
+        Ruling(x, back, eb, _given_up(golden, outputs), DECODED),
+        Ruling(kept.astype(np.uint8), ok, name="ok"),
+        Ruling(np.where(kept, q, np.int32(0)), q, name="q"),
     )
 
 
@@ -264,8 +266,10 @@ TASK = StageTask(
     page=PAGE,
     rung=1,
     arguments="(x: float32[n], eb: float) -> q: int32[n], ok: uint8[n], step: float32",
+    outputs=("q", "ok", "step"),
     inputs=_inputs,
     golden=quantised,
     edge_cases=_edge_cases,
+    elementwise=True,
     judge=_judge,
 )

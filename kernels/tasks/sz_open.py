@@ -26,15 +26,17 @@ another process and gets the stream, the shape and the dtype, nothing else. Rais
 `NotImplementedError` for what you do not support; float32, 1-D to 3-D, finite or not, is required.
 
 What breaks bounds: rounding of the reconstructed value to float32 costs up to half an ulp, so
-check |x − x'| after reconstruction and store what fails as it is; predict from reconstructed
-values; keep fill values (1e20, 1e35) and NaN out of the predictor; q may overflow int32.
+check |x − x'| after reconstruction and store what fails as it is (the page of szp shows how, with
+float32 alone); predict from reconstructed values; keep fill values (1e20, 1e35) and NaN out of the
+predictor; q may overflow int32.
 
 ## Score
 
-How much faster data arrives than sent raw: the mean, over link bandwidths B spaced evenly in log
-from memcpy/1000 to memcpy, of log2 max(1, (1/B) / (1/C + 1/(ratio·B) + 1/D)), with C and D the
-speeds of compress and decompress. Raw at memcpy speed scores 0. The Pareto front of ratio and speed
-is reported beside it. Rung 4.
+How much faster data arrives than sent raw, in bits: the mean, over link bandwidths B spaced evenly
+in log from memcpy/1000 to memcpy (this machine's copy bandwidth at the field's size), of
+log2 max(1, (1/B) / (1/C + 1/(ratio·B) + 1/D)), with C and D the speeds of compress and decompress.
+Raw at memcpy speed scores 0. run_compress reports it; scores of different fields do not compare.
+The view `rate_distortion` has ratio and speed per bound. Rung 4.
 """
 
 TASK = CodecTask(

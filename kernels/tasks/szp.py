@@ -51,7 +51,7 @@ i32 base per chunk of 128 blocks, then u8 code per block of 32 values (zero-padd
 |---|---|
 | 0 | nothing: all differences are 0 |
 | r = 1…31 | a sign word, then r plane words, least significant first; bit i is element i |
-| 32 + r, r = 0…31 | a mask word, then as for r (32: the mask alone); masked elements are the fill value |
+| 32 + r, r = 0…31 | a mask word, then as for r; masked elements are the fill value |
 | 254 | nothing: the whole block, short or not, is the fill value |
 | 255 | raw: the block's elements as stored |
 
@@ -60,8 +60,8 @@ bit 1 = negative) is added to it; raw blocks and masked elements leave it. The v
 `q (as int32, converted to dtype) * step`, one multiplication in the data type. Absent elements of
 the last block have difference 0 and mask 0, and a raw one stores only those present. The base of a
 chunk without coded elements is free. Payload sizes follow from the codes alone: there is no offset
-table; refuse other codes, and a body whose length is not what the codes say. Lossless: step 0, no fill, all blocks raw.
-Empty field: an empty body, step 0.
+table; refuse other codes, and a body whose length is not what the codes say. Lossless: step 0, no
+fill, all blocks raw. Empty field: an empty body, step 0.
 
 Examples, f32, bound 0.5. [0, 1, 2, 3.5, −1]: q = 0 1 2 4 −1, body
 `00000000 03000000 10000000 16000000 08000000 10000000`. [250, 1e20, 1e20, 251]: fill 0x60ad78ec and
@@ -77,7 +77,8 @@ s = 2·(T − 3.001·u·M)·(1 − 8u) evaluated in double and rounded down to f
 |x| ≤ M is accepted.
 
 f64 data: u = 2^−53, T = the predecessor of bound (at most 2^900, lossless below 2^−900), magic
-1.5·2^52 (bits 0x4338000000000000), |f| < 2^30 alone is tested, M among |x| < T·2^29, s as evaluated.
+1.5·2^52 (bits 0x4338000000000000), |f| < 2^30 alone is tested, M among |x| < T·2^29, s as
+evaluated.
 No fused multiply-add, no fastmath.
 
 The golden encoder takes as fill the first element that is non-finite or has |x| ≥ T·2^21 (2^29 for

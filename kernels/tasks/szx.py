@@ -83,7 +83,8 @@ at most 2^900. T < 2^−100 (2^−900): no fill, and only equal bits in step 2.
    `y = (map(b) + ((1 << d) >> 1)) >> d`, base = min y, L = bytes of max y − base.
    The error, at most 2^(d − 1) units in the last place, is within the bound: no check is needed.
 4. L = 0: constant, the item is what base << d stands for, drop 0.
-5. Raw, drop 0, if mask, item and planes are not shorter than the block as stored.
+5. L > 0: raw, drop 0, if mask, item and planes are not shorter than the block as stored. A
+   constant never is raw.
 
 Mapping and rounding keep the order: a block's smallest and largest value decide all of this. Yours
 may choose otherwise, if it keeps the bound.

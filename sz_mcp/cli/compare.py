@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from mcp import Client
 
+from kernels.fields import FieldDataError, UnknownFieldError
 from results_db import runs
 from results_db.errors import LedgerError
 from sz_mcp import scripted
@@ -35,8 +36,12 @@ def run(settings: Settings, wish: Mapping[str, object], *, as_json: bool) -> Non
     app = App(settings, "cli")
     app.start()
     try:
+        # Calls are recorded as sent, and agents read them.
+        field = app.engine().catalogue.info(str(wish["field"])).name
         with watched() as tell:
-            reply = scripted.run(_compare, app, {**wish, **kernels}, tell)
+            reply = scripted.run(_compare, app, {**wish, **kernels, "field": field}, tell)
+    except (UnknownFieldError, FieldDataError) as error:
+        raise StepFailed(f"--field: {error}") from error
     finally:
         app.close()
     stop_unless_ok("compare", reply)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import sys
@@ -28,10 +29,11 @@ from kernels.fields import (
 from kernels.fields.arrays import Scan, scan
 from kernels.fields.deliveries import LocalCopy, Package
 from kernels.fields.dims import dims_text
+from kernels.fields.entries import Entry
 from kernels.fields.files import Ask
 from kernels.fields.intake import Added, Phase, Wish
 from kernels.fields.intake import add as add_file
-from kernels.fields.registry import Entry, Registry
+from kernels.fields.registry import Registry
 from kernels.fields.sdrbench import DataSet, Library, Order
 from kernels.fields.sdrbench import fetch as fetch_set
 from kernels.records import FieldInfo
@@ -47,8 +49,9 @@ _CAUSES = (
     FieldFileError,
     FieldNameError,
     UnknownFieldError,
-    OSError,
 )
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_WRITING = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 def show_list(home: Path, *, as_json: bool) -> None:
@@ -248,8 +251,12 @@ def _statistics(found: Scan, count: int) -> dict[str, str]:
         **facts,
         "minimum": repr(found.minimum),
         "maximum": repr(found.maximum),
-        "range": f"{found.maximum - found.minimum:.6g}",
+        "range": _range_text(found.maximum - found.minimum),
     }
+
+
+def _range_text(width: float) -> str:
+    return f"{width:.6g}" if math.isfinite(width) else "larger than any float64"
 
 
 def _arrays_table(sets: Iterable[DataSet]) -> Table:
@@ -285,6 +292,19 @@ def _told() -> Iterator[None]:
         yield
     except _CAUSES as error:
         raise StepFailed(str(error)) from error
+    except OSError as error:
+        raise StepFailed(_trouble(error)) from error
+
+
+def _trouble(error: OSError) -> str:
+    """What the operating system refused, where, and what to do."""
+    place = f"{error.filename}: " if error.filename else ""
+    what = f"{place}{error.strerror or error}"
+    if error.errno in _NO_ROOM:
+        return f"{what}. Make room, or use another home (--home)"
+    if error.errno in _NO_WRITING:
+        return f"{what}. Allow it, or use another home (--home)"
+    return what
 
 
 @contextmanager

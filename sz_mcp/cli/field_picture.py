@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -13,6 +14,8 @@ from kernels.records import Array, Field
 _MOST = 1000
 """Points drawn along one axis; others are left out."""
 _DPI = 110
+_MOST_EXPONENT = 100
+"""Of ten: beyond, matplotlib's sums and quotients overflow."""
 
 
 def draw_field(field: Field) -> bytes:
@@ -22,19 +25,31 @@ def draw_field(field: Field) -> bytes:
     if field.info.fill_value is not None:
         values[shown == field.data.dtype.type(field.info.fill_value)] = np.nan
     values[~np.isfinite(values)] = np.nan
+    values, scale = _scaled(values)
+    label = " ".join(part for part in (scale, field.info.unit.replace("$", r"\$")) if part)
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
     if values.ndim == 1:
         axes.plot(values, linewidth=0.8, color="#0072B2")
-        axes.set_ylabel(field.info.unit)
+        axes.set_ylabel(label)
     else:
         image = axes.imshow(values, cmap="viridis", aspect="auto", interpolation="nearest")
-        figure.colorbar(image, label=field.info.unit)
+        figure.colorbar(image, label=label)
     axes.set_title(f"{field.info.name}{where}", fontsize=10)
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=_DPI)
     return picture.getvalue()
+
+
+def _scaled(values: Array) -> tuple[Array, str]:
+    """Values that can be subtracted and squared, and what they were divided by, as text."""
+    largest = float(np.max(np.abs(values), initial=0.0, where=np.isfinite(values)))
+    exponent = math.floor(math.log10(largest)) if largest > 0 else 0
+    if abs(exponent) <= _MOST_EXPONENT:
+        return values, ""
+    exponent = max(exponent, -300)
+    return values / 10.0**exponent, f"×1e{exponent}"
 
 
 def _slice(data: Array) -> tuple[Array, str]:

@@ -89,6 +89,17 @@ def backup_ledger(
     command("ledger").backup(chosen_home(home), file)
 
 
+@ledger.command("merge")
+def merge_ledger(
+    other: Annotated[
+        Path, typer.Argument(metavar="OTHER_HOME", help="Home to take from; its servers stopped.")
+    ],
+    home: Home = None,
+) -> None:
+    """Take the rows, sources and pictures that another home has and this one lacks."""
+    command("ledger").merge(chosen_home(home), other)
+
+
 @ledger.command("prune")
 def prune_ledger(
     older_than: Annotated[str, typer.Option(metavar="AGE", help="Such as 30d, 12h or 2w.")],

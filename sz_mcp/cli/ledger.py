@@ -1,4 +1,4 @@
-"""`sz-mcp ledger backup | prune | stats`: upkeep that people ask for."""
+"""`sz-mcp ledger backup | merge | prune | stats`: upkeep that people ask for."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from results_db import backup as backups
+from results_db import merge as merging
 from results_db import prune as pruning
 from results_db import schema
 from results_db.errors import LedgerError
 from results_db.queries import query
 from results_db.rows import ROWS
 from results_db.usage import usage
+from sz_mcp.cli.screen import screen
 from sz_mcp.errors import SettingsError, StepFailed
 from sz_mcp.settings import Settings
 
@@ -45,6 +46,22 @@ def backup(home: Path, file: Path) -> None:
     )
 
 
+def merge(home: Path, other: Path) -> None:
+    """Take what another home has and this one lacks, and print what that was.
+
+    Raises:
+        StepFailed: one of the two can't be had now.
+    """
+    try:
+        report = merging.merge(home, other)
+    except LedgerError as error:
+        raise StepFailed(str(error)) from error
+    sys.stdout.write(
+        f"new rows: {_counted(report.rows)}\n"
+        f"new files: {report.blobs} sources and kernels, {report.pictures} pictures\n"
+    )
+
+
 def prune(home: Path, wish: Mapping[str, Any], *, dry_run: bool) -> None:
     """Forget what is old and print what went.
 
@@ -59,13 +76,17 @@ def prune(home: Path, wish: Mapping[str, Any], *, dry_run: bool) -> None:
     except LedgerError as error:
         raise StepFailed(str(error)) from error
     went = "would go" if dry_run else "went"
-    rows = ", ".join(f"{count} {table}" for table, count in report.rows.items()) or "none"
     sys.stdout.write(
         f"{report.kernels} kernels {went}, untouched since {before:%Y-%m-%d %H:%M} UTC\n"
-        f"rows: {rows}\nfiles: {report.sources} sources, {report.pictures} pictures\n"
+        f"rows: {_counted(report.rows)}\n"
+        f"files: {report.sources} sources, {report.pictures} pictures\n"
     )
     if not dry_run:
         sys.stdout.write(f"freed: {_mb(report.freed_bytes)}\n")
+
+
+def _counted(rows: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {table}" for table, count in rows.items()) or "none"
 
 
 def parse_age(text: str) -> timedelta:
@@ -111,7 +132,7 @@ def stats(settings: Settings, *, as_json: bool) -> None:
         json.dump(told, sys.stdout, indent=1)
         sys.stdout.write("\n")
         return
-    console = Console()
+    console = screen()
     console.print(_table("rows", {name: f"{count}" for name, count in rows.items()}))
     sizes = {name: _mb(size) for name, size in sorted(parts.items())}
     console.print(_table("on disk", {**sizes, "total": _mb(sum(parts.values()))}))

@@ -11,15 +11,14 @@ import json
 import sys
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
-from kernels.fields import FieldDataError, UnknownFieldError
+from kernels.fields import Catalogue, FieldDataError, UnknownFieldError
 from results_db import runs
 from results_db.encoding import Json
 from results_db.errors import LedgerError
@@ -28,6 +27,7 @@ from results_db.rows import RunStartedRow, SessionRow
 from results_db.statistics import unpaired_ratio
 from sz_mcp.app import App
 from sz_mcp.asked import Asked
+from sz_mcp.cli.screen import screen
 from sz_mcp.engine import Outcome
 from sz_mcp.errors import ArgumentProblems, StepFailed
 from sz_mcp.jobs import Job
@@ -69,7 +69,7 @@ def run(settings: Settings, run_id: str, wish: Mapping[str, Any], *, as_json: bo
     app = App(settings, "cli")
     app.start()
     try:
-        _repeat(app, asked)
+        repeat(app, asked)
     finally:
         app.close()
     new = _one(settings.home, asked.run_id)
@@ -147,11 +147,13 @@ def _again(old: Mapping[str, Json], wish: Mapping[str, Any]) -> Asked:
     )
 
 
-def _repeat(app: App, asked: Asked) -> None:
+def repeat(app: App, asked: Asked) -> None:
+    """Run it again, recorded. Raises StepFailed."""
     kernel = app.kernel(asked.kernel_id)
     if kernel is None:
         raise StepFailed(f"the source of {asked.kernel_id} is not in {app.settings.home}")
     engine, agent = app.engine(), app.settings.agent
+    asked = _recorded(asked, engine.catalogue)
     session = f"reproduce-{uuid.uuid4().hex}"
     started = RunStartedRow(
         run_id=asked.run_id,
@@ -169,15 +171,23 @@ def _repeat(app: App, asked: Asked) -> None:
     )
     job: Job[Outcome] = Job(asked.run_id, asked.tool, asked.kernel_id, session)
     try:
-        if asked.field != "suite" or asked.tool != "verify_bounds":
-            engine.catalogue.info(asked.field)
         app.ledger.session(SessionRow(session, agent, "sz-mcp runs reproduce", "cli"))
         app.ledger.run_started(started)
         app.upkeep.note()
         with watched() as tell:
             job.listen(lambda: tell(job.progress.message, job.progress.fraction))
             engine.measure(asked, kernel, job)
-    except (ArgumentProblems, UnknownFieldError, FieldDataError) as error:
+    except ArgumentProblems as error:
+        raise StepFailed(str(error)) from error
+
+
+def _recorded(asked: Asked, catalogue: Catalogue) -> Asked:
+    """With the field's name as the ledger may have it: agents read that."""
+    if asked.field == "suite" and asked.tool == "verify_bounds":
+        return asked
+    try:
+        return replace(asked, field=catalogue.info(asked.field).name)
+    except (UnknownFieldError, FieldDataError) as error:
         raise StepFailed(str(error)) from error
 
 
@@ -204,7 +214,7 @@ def _message(run: Mapping[str, Json]) -> str:
 
 
 def _print(old: Mapping[str, Json], new: Mapping[str, Json], lines: Sequence[Line]) -> None:
-    console = Console()
+    console = screen()
     where = f"{old['tool']} of {old['kernel_id']} on {new['field']}"
     if old["field"] != new["field"]:
         where += f" (then on {old['field']}: nothing to compare)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,14 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from kernels.records import Status
 from results_db import runs
 from results_db.encoding import Json
 from results_db.errors import LedgerError
 from results_db.queries import QueryResult
 from sz_mcp import cancelling
-from sz_mcp.errors import StepFailed
+from sz_mcp.cli.screen import screen
+from sz_mcp.errors import SettingsError, StepFailed
 
 TAKEN_S = 10.0
 """A server looks about every second whether a run of its is to be cancelled."""
@@ -37,19 +39,29 @@ _SHORT = {
     "ratio": "ratio",
     "compress_gbps": "comp.",
     "decompress_gbps": "decomp.",
-    "run_gbps": "run",
+    "run_gbps": "stage",
     "started_at": "started",
 }
-_WHOLE = ("run_id", "status", "kernel_id", "started_at")
-"""Columns whose cells are never broken."""
+_SPARED = (
+    "started_at", "decompress_gbps", "run_gbps", "compress_gbps", "agent", "bound", "ratio", "task",
+    "kernel_id", "tool",
+)  # fmt: skip
+"""Columns that a narrow terminal goes without, the first one first."""
+_ROOMY = 10_000
+"""Columns in which any table has room."""
+STATUSES = (*map(str, Status), "aborted")
 
 
 def list_runs(home: Path, wish: Mapping[str, Any], *, as_json: bool) -> None:
     """Print the latest runs; `wish` is a `results_db.runs.Asked`.
 
     Raises:
+        SettingsError: there is no such status.
         StepFailed: the ledger can't be read.
     """
+    status = wish["status"]
+    if status is not None and status not in STATUSES:
+        raise SettingsError(f"--status {status!r}: give one of {', '.join(STATUSES)}")
     try:
         found = runs.list_runs(home, runs.Asked(**wish))
     except LedgerError as error:
@@ -59,10 +71,13 @@ def list_runs(home: Path, wish: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
         _print_json([dict(zip(found.columns, row, strict=True)) for row in found.rows])
         return
-    console = Console()
-    console.print(_table(found))
+    console = screen()
+    shown = _fitting(found, console)
+    console.print(_table(found, shown))
+    left_out = [heading for key, heading in _SHORT.items() if key not in shown]
+    more = f"; without {', '.join(left_out)} for want of room: see --json" if left_out else ""
     console.print(
-        f"speeds in GB/s; {len(found.rows)} runs, as of {found.as_of:%Y-%m-%d %H:%M:%S} UTC"
+        f"speeds in GB/s; {len(found.rows)} runs, as of {found.as_of:%Y-%m-%d %H:%M:%S} UTC{more}"
     )
 
 
@@ -84,7 +99,7 @@ def show(home: Path, run_id: str, *, as_json: bool) -> None:
         table.add_row(key, json.dumps(value) if isinstance(value, list | dict) else str(value))
     if isinstance(samples, list) and samples:
         table.add_row("samples", f"{len(samples)}: see --json")
-    Console().print(table)
+    screen().print(table)
 
 
 def cancel(home: Path, run_id: str) -> None:
@@ -137,13 +152,23 @@ def _one(home: Path, run_id: str) -> dict[str, Json]:
         raise StepFailed(str(error)) from error
 
 
-def _table(found: QueryResult) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for key, heading in _SHORT.items():
-        table.add_column(heading, overflow="fold", no_wrap=key in _WHOLE)
+def _fitting(found: QueryResult, console: Console) -> tuple[str, ...]:
+    """The columns that have room side by side, each as wide as its widest cell."""
+    shown, roomy = list(_SHORT), console.options.update(width=_ROOMY)
+    for spared in _SPARED:
+        if console.measure(_table(found, shown), options=roomy).maximum <= console.width:
+            break
+        shown.remove(spared)
+    return tuple(shown)
+
+
+def _table(found: QueryResult, shown: Sequence[str]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for key in shown:
+        table.add_column(_SHORT[key], no_wrap=True)
     for row in found.rows:
         values = dict(zip(found.columns, row, strict=True))
-        table.add_row(*(_cell(key, values[key]) for key in _SHORT))
+        table.add_row(*(_cell(key, values[key]) for key in shown))
     return table
 
 

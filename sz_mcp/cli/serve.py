@@ -10,7 +10,16 @@ from sz_mcp.app import App
 from sz_mcp.errors import SettingsError
 from sz_mcp.health import add_health
 from sz_mcp.server import create_server
-from sz_mcp.serving import check_exposure, listen, log_to_stderr, serve_http, serve_stdio
+from sz_mcp.serving import (
+    check_exposure,
+    ignore_signals,
+    leave_on_signals,
+    listen,
+    log_to_stderr,
+    security_of,
+    serve_http,
+    serve_stdio,
+)
 from sz_mcp.settings import Settings
 from sz_mcp.tokens import FileTokens, read_tokens
 
@@ -22,6 +31,7 @@ def run(settings: Settings) -> None:
         SettingsError: it can't be served so.
     """
     log_to_stderr()
+    leave_on_signals()
     if settings.http.address is None:
         over_stdio(settings)
     else:
@@ -47,7 +57,7 @@ def over_http(settings: Settings, address: str) -> None:
         sys.stderr.write(f"sz-mcp: http://{shown}:{listener.getsockname()[1]}/mcp\n")
         sys.stderr.flush()
         server = create_server(app, tokens)
-        add_health(server, app)
+        add_health(server, app, security_of(hosts))
         serve_http(server, listener, hosts, app.settle)
 
 
@@ -72,4 +82,5 @@ def started(app: App) -> Iterator[App]:
     try:
         yield app
     finally:
+        ignore_signals()
         app.close()

@@ -7,6 +7,7 @@ what kind of data a kernel fails on; a violation decides the verdict before any 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from kernels.bounds import BoundError, derive
 from kernels.error_pattern import ErrorPattern
-from kernels.patterns import codec_pattern, stage_pattern
+from kernels.patterns import codec_pattern, stage_pattern, stage_task
 from kernels.records import (
     Arg,
     Array,
@@ -29,16 +30,19 @@ from kernels.records import (
     Verdict,
 )
 from kernels.suite import core_suite
-from kernels.tasks.base import CodecTask, StageTask, StreamFormat
-from kernels.verify import compare, counterexample
+from kernels.tasks.base import CodecTask, Ruling, StageTask, StreamFormat
+from kernels.verify import compare, counterexample, in_hexadecimal
 from toolchains.base import Session
+from toolchains.feedback import guidance_for
 from toolchains.limits import deadline_s, output_room
 
 from .golden import GoldenStreams, misread
 from .requests import SUITE, Request, Watch
 from .rounds import BUDGET_S, oracle_failure
-from .roundtrip import compress, decompress, run_stage
+from .roundtrip import compress, decompress, reordered, run_stage, swapped
 
+_TELLING, _SMALL = 32, 8
+"""Values of an array on which a fault shows as what it is, and on which it may."""
 _SHORT = 64
 """Values of an array that are all shown where a kernel fails on it."""
 
@@ -53,6 +57,9 @@ class Case:
     """The array to compress, or a stage's first input."""
     abs_bound: float
     run: Callable[[Session], Outcome]
+    stage: StageTask | None = None
+    given: str = ""
+    """Of a stage: names, types and shapes of all inputs."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +117,21 @@ def stage_cases(task: StageTask, request: Request, field: Field | None) -> list[
     """The task's edge cases, or inputs made from the one field."""
     if field is not None:
         bound = derive(field.data, field.info.fill_value, request.mode, request.bound).absolute
-        return [_stage_case(task, field.info.name, task.inputs(field.data, bound))]
-    return [_stage_case(task, case.name, case.inputs) for case in task.edge_cases()]
+        return [_stage_case(task, field.info.name, (task.inputs(field.data, bound),))]
+    edges = task.edge_cases()
+    tried = [case.inputs for case in edges]
+    return [_stage_case(task, case.name, tried[: i + 1]) for i, case in enumerate(edges)]
+
+
+def _given(task: StageTask, inputs: tuple[Arg, ...]) -> str:
+    """The inputs of a case as a person tells them apart."""
+    forms = (
+        f"{value.dtype.name}[{', '.join(map(str, value.shape))}]"
+        if isinstance(value, np.ndarray)
+        else repr(value)
+        for value in inputs
+    )
+    return ", ".join(f"{name} {form}" for name, form in zip(task.input_names, forms, strict=True))
 
 
 def judge(session: Session, cases: Sequence[Case], request: Request, watch: Watch) -> Verdict:
@@ -196,27 +216,59 @@ def _interchange(
     return replace(failed, failure=replace(back, kind=kind, message=message))
 
 
-def _stage_case(task: StageTask, name: str, inputs: tuple[Arg, ...]) -> Case:
+def _stage_case(task: StageTask, name: str, tried: Sequence[tuple[Arg, ...]]) -> Case:
+    """tried: the inputs of the cases before it, which may have done harm, and its own."""
+    inputs = tried[-1]
+
     def run(session: Session) -> Outcome:
         answer = task.golden(*inputs)
-        reply = run_stage(session, (inputs,), (answer,))
+        reply = run_stage(session, (inputs,), (answer,), task.outputs)
         if isinstance(reply, Failure):
             limit = deadline_s(output_room(sum(a.nbytes for a in answer)))
-            return _failed(reply, "run", limit)
+            return _failed(replace(reply, pattern=stage_task(task.name, tried)), "run", limit)
+        if task.judge is None:
+            order = reordered(reply.outputs[0], answer, np.array_equal)
+            if order is not None:
+                return Outcome(swapped(order, task.outputs), function="run")
         rulings = task.rulings(inputs, answer, reply.outputs[0])
         comparisons = [compare(r.wanted, r.got, r.abs_bound) for r in rulings]
         total = _added(comparisons)
         for i, (ruling, comparison) in enumerate(zip(rulings, comparisons, strict=True)):
             if not comparison.holds:
+                shown = _shown(task, name, inputs, ruling, comparison)
                 pair = (ruling.wanted, ruling.got)
-                shown = counterexample(name, *pair, comparison, data)
-                pattern = stage_pattern(task.name, inputs, i, pair, comparison)
-                return Outcome(_violation(comparison, pattern), total, shown)
+                pattern = stage_pattern(task.name, inputs, i, pair, comparison, ruling.name)
+                return Outcome(_unequal(comparison, pattern, shown), total, shown)
         broken = next((r.problem for r in rulings if r.problem), "")
-        return Outcome(oracle_failure(broken) if broken else None, total)
+        if not broken:
+            return Outcome(None, total)
+        about = stage_task(task.name, tried)
+        return Outcome(replace(oracle_failure(broken), pattern=about), total)
 
     data = next(value for value in inputs if isinstance(value, np.ndarray))
-    return Case(name, True, data, 0.0, run)
+    return Case(name, True, data, 0.0, run, task, _given(task, inputs))
+
+
+def _shown(
+    task: StageTask,
+    case: str,
+    inputs: tuple[Arg, ...],
+    ruling: Ruling,
+    comparison: Comparison,
+) -> Counterexample:
+    """Around the first wrong element where equality is asked: what follows may come of it."""
+    if not ruling.abs_bound:
+        comparison = replace(comparison, worst=comparison.first)
+    given = inputs[0] if task.elementwise and inputs[0] is not ruling.wanted else None
+    beside = given if isinstance(given, np.ndarray) else None
+    shown = counterexample(case, ruling.wanted, ruling.got, comparison, beside)
+    shown = replace(
+        shown,
+        name=ruling.name,
+        given=_given(task, inputs),
+        input_name=task.input_names[0] if shown.inputs else "",
+    )
+    return in_hexadecimal(shown) if ruling.name in task.bit_fields else shown
 
 
 def _failed(failure: Failure, function: str, limit_s: float) -> Outcome:
@@ -243,12 +295,28 @@ def _added(comparisons: list[Comparison]) -> Comparison:
 def _violation(comparison: Comparison, pattern: ErrorPattern) -> Failure:
     limit = comparison.abs_bound
     asked = f"with absolute bound {limit!r}" if limit else "where equality is asked"
+    of = f" of `{pattern.output_name}`" if pattern.output_name else ""
     return Failure(
         Status.ERROR,
         Status.BOUND_OK,
         FailureKind.BOUND,
-        f"{comparison.violations} of {comparison.checked} values are wrong {asked}"
+        f"{comparison.violations} of {comparison.checked} values{of} are wrong {asked}"
         f"{_first(comparison)}",
+        pattern=pattern,
+    )
+
+
+def _unequal(comparison: Comparison, pattern: ErrorPattern, shown: Counterexample) -> Failure:
+    """Of a stage's output."""
+    if comparison.abs_bound:
+        return _violation(comparison, pattern)
+    point = shown.point
+    return Failure(
+        Status.ERROR,
+        Status.BOUND_OK,
+        FailureKind.BOUND,
+        f"{comparison.violations} of {comparison.checked} values of `{shown.name}` are wrong; "
+        f"first at index {list(point.index)}: {point.decoded} where {point.original} is wanted",
         pattern=pattern,
     )
 
@@ -291,6 +359,7 @@ def _result(case: Case, outcome: Outcome) -> CaseResult:
         dtype=case.data.dtype.name,
         function=outcome.function,
         content=_content(case.data) if failure and not violated else None,
+        given=case.given,
     )
 
 
@@ -310,7 +379,7 @@ def _verdict(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdict:
     counted = [
         i for i, r in enumerate(results) if r.failure and (r.core or r.status is not Status.REFUSED)
     ]
-    decisive = _gravest(results, counted) if counted else _tightest(results)
+    decisive = _decisive(results, counted) if counted else _tightest(results)
     outcome, result = outcomes[decisive], results[decisive]
     not_run = len(cases) - len(results)
     failure = _located(result, not_run, len(cases)) if counted else None
@@ -329,6 +398,7 @@ def _verdict(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdict:
         failure=failure,
         decided_by=result.case,
         not_run=not_run,
+        exact=all(case.stage is not None and case.stage.judge is None for case in cases),
     )
 
 
@@ -340,23 +410,71 @@ def _located(result: CaseResult, not_run: int, cases: int) -> Failure | None:
     where = result.case
     if not result.violations:
         called = f"{result.function} of " if result.function else ""
-        form = f"{result.dtype} of shape {result.shape}, abs_bound {result.abs_bound!r}"
+        form = result.given or (
+            f"{result.dtype} of shape {result.shape}, abs_bound {result.abs_bound!r}"
+        )
         where = f"{where}: {called}{form}"
     left = f". {not_run} of {cases} cases were not run" if not_run else ""
     return replace(failure, message=f"{where}: {failure.message}{left}")
 
 
-def _gravest(results: Sequence[CaseResult], failed: Sequence[int]) -> int:
-    """A violation before any other failure, the core before the rest, then the largest, the first.
+def _decisive(results: Sequence[CaseResult], failed: Sequence[int]) -> int:
+    """A violation before any other failure, the core before the rest, large before tiny.
 
-    Sizes are in bounds, so that cases of different ranges compare.
+    A tiny array says too little: where the first element is the last and the only one, every cause
+    looks alike. So a stage's tiny one comes even after other failures.
     """
+    violated = [i for i in failed if results[i].violations]
+    core = [i for i in violated if results[i].core] or violated
+    for least in (_TELLING, _SMALL):
+        telling = [i for i in core if _values(results[i]) >= least]
+        if telling and results[telling[0]].given:
+            return _typical(results, telling)
+        if telling:
+            return _largest_error(results, telling)
+    if core and not results[core[0]].given:
+        return _largest_error(results, core)
+    others = [i for i in failed if i not in violated]
+    if others:
+        return min(others, key=lambda i: (not results[i].core, i))
+    return _typical(results, core)
 
-    def grave(i: int) -> tuple[bool, bool, float, int]:
-        r = results[i]
-        return (not r.violations, not r.core, -_in_bounds(r) if r.violations else 0.0, i)
 
-    return min(failed, key=grave)
+def _largest_error(results: Sequence[CaseResult], among: Sequence[int]) -> int:
+    """In bounds, so that cases of different ranges compare."""
+    return max(among, key=lambda i: (_in_bounds(results[i]), -i))
+
+
+def _typical(results: Sequence[CaseResult], among: Sequence[int]) -> int:
+    """The case of which the rules say what they say of most, with some elements right if it can be.
+
+    One case may look like something that it is not, such as a loop that ends too early if all other
+    values are 0 anyway.
+    """
+    said = {i: _said(results[i]) for i in among}
+    most = Counter(said.values()).most_common(1)[0][0]
+    alike = [i for i in among if said[i] == most]
+    return next((i for i in alike if _right(results[i]) > 1), alike[0])
+
+
+def _said(result: CaseResult) -> tuple[str, str]:
+    """The output that is wrong, and the rule that speaks of it."""
+    failure = result.failure
+    pattern = failure.pattern if failure else None
+    rules = guidance_for(failure, "")
+    return pattern.output_name if pattern else "", rules[0].rule if rules else ""
+
+
+def _right(result: CaseResult) -> int:
+    """Values that are right of the array that is wrong."""
+    pattern = result.failure.pattern if result.failure else None
+    return pattern.checked - pattern.violations if pattern else 0
+
+
+def _values(result: CaseResult) -> int:
+    """Of the array that is wrong."""
+    pattern = result.failure.pattern if result.failure else None
+    return pattern.checked if pattern else result.checked
 
 
 def _tightest(results: Sequence[CaseResult]) -> int:

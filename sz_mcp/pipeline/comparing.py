@@ -18,6 +18,7 @@ from results_db.statistics import FEWEST_PAIRS, Compared, contrast
 from toolchains.base import Reply
 
 from .golden import GoldenStreams
+from .requests import Watch
 from .rounds import BUDGET_S, Bench, batch_size, outside_the_clock, timed_round
 from .timing import Prepared, Timed, conclude, prepare, stopped
 
@@ -61,7 +62,7 @@ def compare_kernels(ours: Bench, theirs: Bench, against: str, golden: GoldenStre
     mine = prepare(ours, golden)
     if mine.result.failure is not None:
         return Compared(mine.result, against)
-    other = prepare(theirs, golden)
+    other = prepare(replace(theirs, watch=_second(ours.watch)), golden)
     if other.result.failure is not None:
         return Compared(stopped(mine.result, peer_failure(against, other.result.failure)), against)
     with ours.alone(), ours.session.apart(), theirs.session.apart():
@@ -99,7 +100,7 @@ def _timed_pairs(ours: Bench, theirs: Bench) -> tuple[list[_Pair], _Stopped | No
             break
         if spent - told >= _TELL_S:
             told = spent
-            ours.watch.progress(0.2 + 0.8 * calm / wanted, f"timing pair {calm + 1} of {wanted}")
+            ours.watch.progress(*progress_of(len(pairs), calm, wanted))
         # Not a fixed number of calls, so that a kernel can't count its way to the clock.
         made = _pair(ours, theirs, batch + (batch > 1 and secrets.randbelow(4) == 0))
         if isinstance(made, _Pair):
@@ -108,6 +109,22 @@ def _timed_pairs(ours: Bench, theirs: Bench) -> tuple[list[_Pair], _Stopped | No
             if made.disturbed:
                 time.sleep(_PAUSE_S)
     return pairs, made if isinstance(made, _Stopped) else _too_few(pairs, calm)
+
+
+def progress_of(made: int, calm: int, wanted: int) -> tuple[float, str]:
+    """How far it is after `made` pairs, `calm` of them undisturbed: further after every pair."""
+    done = max(calm / wanted, made / (_TRIES * wanted))
+    text = f"timing pair {made + 1}; {calm} of {wanted} were undisturbed so far"
+    return 0.2 + 0.8 * done, text
+
+
+def _second(watch: Watch) -> Watch:
+    """For what is done to the other kernel, after the same was done to this one."""
+
+    def progress(fraction: float, message: str) -> None:
+        watch.progress(0.1 + fraction, f"{message}, of the other kernel")
+
+    return Watch(watch.cancellation, progress)
 
 
 def _pair(ours: Bench, theirs: Bench, size: int) -> _Pair | _Stopped:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from kernels.bounds import derive
-from kernels.fields import Catalogue
+from kernels.fields import Catalogue, FieldDataError
 from kernels.records import (
     Bound,
     Build,
@@ -25,6 +25,7 @@ from kernels.records import (
     Profile,
     RunResult,
     Status,
+    Submission,
     Verdict,
 )
 from kernels.tasks import TASKS
@@ -32,7 +33,7 @@ from kernels.tasks.base import CodecTask
 from results_db.statistics import Compared
 from sz_mcp.host import peaks_key
 from toolchains import BACKENDS
-from toolchains.base import Cancellation, Session, TargetInfo, Toolchain
+from toolchains.base import Call, Cancellation, Explanation, Session, TargetInfo, Toolchain
 from toolchains.children.isolation import Layer
 from toolchains.children.pool import ChildrenUnavailable, Pool, PoolClosed
 from toolchains.children.timing_lock import TimingCancelled, timing_lock
@@ -41,6 +42,7 @@ from toolchains.peaks import Peaks, PeaksBusy
 from .checks import codec_cases, judge, stage_cases
 from .comparing import compare_kernels, peer_failure
 from .content import Content
+from .explanations import Explanations
 from .golden import GoldenStreams
 from .live import LiveKernel, LiveKernels
 from .profiling import profile_kernel
@@ -102,6 +104,7 @@ class Pipeline:
         self._live = LiveKernels(_LIVE_KERNELS)
         self._room = Room(int(SHARE * machine_bytes()))
         self._golden = GoldenStreams()
+        self._explanations = Explanations()
         self._builds: dict[str, Build] = {}
         self._timing = threading.Lock()
         self._lock = threading.Lock()
@@ -202,6 +205,18 @@ class Pipeline:
 
         return self._in_room(info, watch, in_order, failed)
 
+    def _explain(
+        self, submission: Submission, calls: Sequence[Call], request: Request, watch: Watch
+    ) -> Explanation:
+        """Where the time goes, and what memory it takes, is of this field at this bound."""
+        where = (request.field, request.mode, request.bound, request.threads)
+        return self._explanations.get(
+            (submission.exact_hash, submission.task, submission.target, *where),
+            lambda: self._toolchain(submission.target).explain(
+                submission, calls, request.threads, watch.cancellation
+            ),
+        )
+
     def profile(self, kernel: Kernel, request: Request, watch: Watch) -> Profile:
         """Find where the time goes on a field. Raises BoundError."""
 
@@ -210,9 +225,7 @@ class Pipeline:
                 return profile_kernel(
                     bench,
                     kernel.submission,
-                    lambda calls: self._toolchain(kernel.submission.target).explain(
-                        kernel.submission, calls, request.threads, watch.cancellation
-                    ),
+                    lambda calls: self._explain(kernel.submission, calls, request, watch),
                 )
 
         def failed(failure: Failure) -> Profile:
@@ -263,7 +276,14 @@ class Pipeline:
         """Do `work` when there is memory for it. Raises FieldDataError if there never will be."""
         try:
             with self._room.taken(info, lambda: watch.cancellation.cancelled, watch.progress):
-                return work()
+                before = self._fields.load(info.name)
+                result = work()
+                if not self._fields.unchanged(before):
+                    raise FieldDataError(
+                        f"the file of field {info.name} was changed while it was used: what was "
+                        "measured says nothing; call again once it holds still"
+                    )
+                return result
         except TimingCancelled:
             return failed(_cancelled())
 

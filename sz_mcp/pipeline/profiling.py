@@ -7,7 +7,6 @@ its own, which compiles the submission once more.
 
 from __future__ import annotations
 
-import mmap
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from kernels.records import (
     Submission,
 )
 from kernels.tasks.base import StageTask, Task, nbytes_of
-from toolchains.base import Call, Explanation, Phase, Reply, Usage
+from toolchains.base import Call, Explanation, Phase, Reply, Shares, Usage
 from toolchains.feedback.performance_rules import Facts, performance_guidance
 from toolchains.limits import deadline_s, output_room
 from toolchains.peaks import PeaksBusy
@@ -76,10 +75,13 @@ def profile_kernel(bench: Bench, submission: Submission, explain: Explain) -> Pr
     slow = max(measured, key=lambda m: m.seconds)
     disturbed = sum(s.disturbed for s in timed.samples) / len(timed.samples)
     phases = [phase for one in measured for phase in one.phases]
-    loops = ranked(submission, explained.loops, phases)
+    loops = ranked(submission, explained.loops, phases, _shares(measured, explained))
+    # The verdict and the advice are on the slowest function.
+    seen = explained.shares.get(slow.function, Shares({})).spots
+    inside = [loop for loop in loops if loop.share is None or (loop.file, loop.line) in seen]
     return Profile(
-        status=Status.ROUNDTRIPS,
-        stage=Status.BOUND_OK,
+        status=Status.BOUND_OK,  # every timed output was checked
+        stage=Status.TIMED,
         field=bench.field.info.name,
         bound=bench.bound,
         metrics=(
@@ -87,8 +89,8 @@ def profile_kernel(bench: Bench, submission: Submission, explain: Explain) -> Pr
             *(m for one in measured for m in metrics(one)),
             *explained.metrics,
         ),
-        bottleneck=sentence(slow, loops),
-        guidance=performance_guidance(_facts(submission, slow, disturbed, loops)),
+        bottleneck=sentence(slow, inside),
+        guidance=performance_guidance(_facts(submission, slow, disturbed, inside)),
         loops=loops,
         notes=_notes(timed.samples, measured, explained),
         peaks=curve,
@@ -178,18 +180,42 @@ def _measured(
         peak = next((b for b in curve if b.nbytes >= peak.nbytes), curve[-1]) if curve else peak
     function = split.call.function
     empty = bench.live.null_round_trip_s.get(function, 0.0)
+    seconds = _median(timed.samples, function)
     return Measured(
         function=function,
-        seconds=_median(timed.samples, function),
+        seconds=seconds,
+        elements=bench.field.data.size,
         original_bytes=bench.field.data.nbytes,
         moved_bytes=split.moved_bytes,
         copy_gbps=peak.copy_gbps,
         empty_seconds=empty / timed.batch,
         threads=bench.request.threads,
-        phases=split.phases,
+        phases=_scaled(split.phases, seconds),
         usage=split.usage,
         memory=explained.usage.get(function),
     )
+
+
+def _scaled(phases: Sequence[Phase], seconds: float) -> tuple[Phase, ...]:
+    """Phases of a call that was slower for being watched, in parts of the measured time."""
+    total = sum(phase.seconds for phase in phases)
+    return tuple(replace(p, seconds=p.seconds * seconds / total) for p in phases if total > 0)
+
+
+def _shares(measured: Sequence[Measured], explained: Explanation) -> Shares | None:
+    """Of the time of all functions; None if it was not seen where that goes."""
+    if any(one.function not in explained.shares for one in measured):
+        return None
+    total = sum(one.seconds for one in measured)
+    spots: dict[tuple[str, int], float] = {}
+    functions: dict[str, float] = {}
+    for one in measured:
+        shares, part = explained.shares[one.function], one.seconds / total
+        for spot, share in shares.spots.items():
+            spots[spot] = spots.get(spot, 0.0) + share * part
+        for name, share in shares.functions.items():
+            functions[name] = functions.get(name, 0.0) + share * part
+    return Shares(spots, functions)
 
 
 def _median(samples: tuple[Sample, ...], function: str) -> float:
@@ -239,7 +265,6 @@ def _facts(
     submission: Submission, slow: Measured, disturbed: float, loops: Sequence[Loop]
 ) -> Facts:
     usage, memory = slow.usage, slow.memory
-    faults = usage.counters.get("page_faults", 0.0) if usage else 0.0
     total = sum(p.seconds for p in slow.phases)
     return Facts(
         interpreted=slow.interpreted,
@@ -247,7 +272,7 @@ def _facts(
         of_copy_peak=slow.of_copy_peak,
         overhead=slow.overhead,
         disturbed=disturbed,
-        new_memory=faults * mmap.PAGESIZE / max(1, slow.moved_bytes),
+        new_memory=slow.faulted,
         peak_memory=memory.peak_bytes / max(1, slow.moved_bytes) if memory else 0.0,
         threads=slow.threads,
         threads_used=usage.threads if usage else slow.threads,

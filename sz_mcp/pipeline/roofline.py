@@ -5,19 +5,26 @@ Measurements flow in, metrics and a verdict with its numbers flow out. Nothing i
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from kernels.records import Loop, Metric
 from toolchains.base import Phase, Usage
-from toolchains.vectorisation import left_scalar
+from toolchains.vectorisation import left_scalar, matters, waits
 
 MEMORY_BOUND = 0.5
 """Share of the time that copying as many bytes takes, from which on memory decides."""
 OVERHEAD_BOUND = 0.25
 """Share of a call that an empty one takes, from which on the kernel hardly matters."""
 INTERPRETED = 0.5
+FAULTED = 0.25
+"""Part of the bytes moved that lay in pages which had to be made, from which on that decides: a
+fault takes about as long as copying its page several times."""
+LATENCY = 0.05
+"""Share of the time that copying takes, below which a loop whose steps wait for each other is what
+decides it."""
 
 
 class Limit(StrEnum):
@@ -25,7 +32,9 @@ class Limit(StrEnum):
 
     MEMORY = "memory-bound"
     COMPUTE = "compute-bound"
+    LATENCY = "a latency-bound chain"
     OVERHEAD = "overhead-bound"
+    PAGES = "bound by page faults"
     INTERPRETED = "interpreted"
 
 
@@ -36,6 +45,8 @@ class Measured:
     function: str
     seconds: float
     """Median time of one call."""
+    elements: int
+    """Of the field."""
     original_bytes: int
     """Of the field: what speeds count."""
     moved_bytes: int
@@ -47,6 +58,7 @@ class Measured:
     threads: int
     """That it may use."""
     phases: tuple[Phase, ...]
+    """In parts of `seconds`."""
     usage: Usage | None
     memory: Usage | None
     """Of a call that found no memory kept from an earlier one."""
@@ -63,18 +75,32 @@ class Measured:
         return self.moved_bytes / 2 / self.copy_gbps / 1e9 / self.seconds
 
     @property
+    def faults(self) -> float:
+        """Page faults of one call; 0 if they were not counted."""
+        return self.usage.counters.get("page_faults", 0.0) if self.usage else 0.0
+
+    @property
+    def faulted(self) -> float:
+        """Memory that a call touched for the first time, or copied on writing, over its bytes."""
+        return self.faults * mmap.PAGESIZE / max(1, self.moved_bytes)
+
+    @property
     def overhead(self) -> float:
         """Part of the time that an empty request takes too."""
         return min(1.0, self.empty_seconds / self.seconds)
 
-    @property
-    def limit(self) -> Limit:
-        """What decides its time."""
+    def limit(self, loops: Sequence[Loop] = ()) -> Limit:
+        """What decides its time; loops: that it spends its time in."""
         if self.interpreted > INTERPRETED:
             return Limit.INTERPRETED
         if self.overhead > OVERHEAD_BOUND:
             return Limit.OVERHEAD
-        return Limit.MEMORY if self.of_copy_peak >= MEMORY_BOUND else Limit.COMPUTE
+        if self.of_copy_peak >= MEMORY_BOUND:
+            return Limit.MEMORY
+        if self.faulted >= FAULTED:
+            return Limit.PAGES
+        chained = any(waits(loop) and matters(loop) for loop in loops)
+        return Limit.LATENCY if chained and self.of_copy_peak < LATENCY else Limit.COMPUTE
 
 
 def metrics(one: Measured) -> Iterator[Metric]:
@@ -98,7 +124,12 @@ def metrics(one: Measured) -> Iterator[Metric]:
 def _counters(name: str, usage: Usage) -> Iterator[Metric]:
     counted = usage.counters
     for event, value in counted.items():
-        yield Metric(f"{name}.{event}", value, "per call", "measured")
+        if event == "task_clock_ns":
+            yield Metric(
+                f"{name}.cpu_time", value / 1e6, "ms in a watched, slower call", "measured"
+            )
+        else:
+            yield Metric(f"{name}.{event}", value, "per call", "measured")
     for ratio, above, below in (
         ("instructions_per_cycle", "instructions", "cycles"),
         ("cache_miss_share", "cache_misses", "cache_references"),
@@ -110,45 +141,65 @@ def _counters(name: str, usage: Usage) -> Iterator[Metric]:
 
 def sentence(slow: Measured, loops: Sequence[Loop]) -> str:
     """What limits the slowest function, with the numbers behind it."""
-    told = f"{slow.function} takes {slow.seconds * 1e3:.2f} ms and is {slow.limit}: {_why(slow)}"
+    limit = slow.limit(loops)
+    told = f"{slow.function} takes {slow.seconds * 1e3:.4g} ms and is {limit}: "
+    told += _why(slow, limit, loops)
     if not slow.phases:
         return f"{told}; none of it was seen in functions of the submission"
     total = sum(p.seconds for p in slow.phases)
     top = max(slow.phases, key=lambda p: p.seconds)
     how = "machine code" if top.compiled else "interpreted Python"
     told += f"; {top.seconds / total:.0%} is in `{top.name}` ({top.file}:{top.line}, {how})"
-    return told + _evidence(slow, top, loops)
+    return told + (_evidence(slow, loops) if top.compiled else "")
 
 
-def _why(slow: Measured) -> str:
+def _why(slow: Measured, limit: Limit, loops: Sequence[Loop]) -> str:
     moved, gbps = slow.moved_bytes / 1e6, slow.moved_bytes / slow.seconds / 1e9
     copying = (
         f"it moves {moved:.3g} MB at {gbps:.3g} GB/s, {percent(slow.of_copy_peak)} of what a copy "
         "of that size does"
     )
-    match slow.limit:
+    per_element = f"{slow.seconds / max(1, slow.elements) * 1e9:.3g} ns per element of the field"
+    match limit:
         case Limit.INTERPRETED:
             return f"{slow.interpreted:.0%} of the time it runs as Python; {copying}"
+        case Limit.PAGES:
+            return (
+                f"{slow.faults:.3g} page faults per call: pages of new memory, or of an input that "
+                f"is written over; {copying}"
+            )
         case Limit.OVERHEAD:
             return f"an empty request takes {slow.overhead:.0%} of that"
+        case Limit.LATENCY:
+            loop = next(loop for loop in loops if waits(loop) and matters(loop))
+            carried = f" ({', '.join(loop.carried)})" if loop.carried else ""
+            return (
+                f"{per_element}; in the loop {loop.file}:{loop.line} each step waits for the one "
+                f"before{carried}"
+            )
+        case Limit.COMPUTE:
+            return f"{per_element}, {percent(slow.of_copy_peak)} of the speed of a copy"
     return copying
 
 
-def _evidence(slow: Measured, top: Phase, loops: Sequence[Loop]) -> str:
+def _evidence(slow: Measured, loops: Sequence[Loop]) -> str:
     """What of the machine code bears the verdict out."""
-    if slow.limit is not Limit.COMPUTE or not top.compiled:
+    limit = slow.limit(loops)
+    if limit not in (Limit.COMPUTE, Limit.LATENCY):
         return ""
     told = ""
     counted = slow.usage.counters if slow.usage else {}
     if counted.get("cycles"):
         told = f"; {counted['instructions'] / counted['cycles']:.2g} instructions per cycle"
-    inside = [loop for loop in loops if loop.share]
-    scalar = sum(left_scalar(loop) for loop in inside)
-    if scalar:
-        told += f"; {scalar} of the {len(inside)} loops in compiled code are not vectorised"
-    elif inside:
-        told += f"; none of the {len(inside)} loops in compiled code was left scalar"
-    return told
+    hot = [loop for loop in loops if matters(loop)]
+    scalar = sum(left_scalar(loop) or bool(loop.calls) for loop in hot)
+    if limit is Limit.LATENCY or not hot:
+        return told
+    if len(hot) == 1 and scalar:
+        return f"{told}; the loop that takes its time was left scalar"
+    if not scalar:
+        return f"{told}; none of the loops that take its time was left scalar"
+    return f"{told}; of the {len(hot)} loops that take its time, {scalar} left scalar"
 
 
 def percent(share: float) -> str:

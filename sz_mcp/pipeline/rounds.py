@@ -301,7 +301,7 @@ def checked_stage(
 ) -> Reply | Failure:
     """Run a stage and compare every output with the golden answer."""
     answers = [task.golden(*i) for i in inputs]
-    reply = run_stage(session, inputs, answers)
+    reply = run_stage(session, inputs, answers, task.outputs)
     if isinstance(reply, Failure):
         return reply
     for given, answer, outputs in zip(inputs, answers, reply.outputs, strict=True):
@@ -309,7 +309,7 @@ def checked_stage(
             point = compare(ruling.wanted, ruling.got, ruling.abs_bound).first
             if point is not None:
                 return oracle_failure(
-                    f"the output differs from the golden answer first at index "
+                    f"`{ruling.name}` differs from the golden answer first at index "
                     f"{list(point.index)}: {point.decoded}, not {point.original}"
                 )
             if ruling.problem:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,16 +61,19 @@ def decompress(
 
 
 def run_stage(
-    session: Session, items: Sequence[tuple[Arg, ...]], golden: Sequence[tuple[Array, ...]]
+    session: Session,
+    items: Sequence[tuple[Arg, ...]],
+    golden: Sequence[tuple[Array, ...]],
+    names: Sequence[str] = (),
 ) -> Reply | Failure:
-    """Run a stage; outputs have the number, dtypes and shapes of the golden ones."""
+    """Run a stage; outputs have the number, dtypes and shapes of the golden ones, named `names`."""
     rooms = [output_room(sum(a.nbytes for a in answer)) for answer in golden]
     limit = deadline_s(sum(rooms))
     reply = session.call("run", items, capacity=rooms, deadline_s=limit)
     if isinstance(reply, Failure):
         return reply
     for outputs, answer in zip(reply.outputs, golden, strict=True):
-        wrong = _unlike(outputs, answer, "run")
+        wrong = _unlike(outputs, answer, "run", names)
         if wrong is not None:
             return wrong
     return reply
@@ -80,12 +84,47 @@ def contract_failure(message: str) -> Failure:
     return Failure(Status.ERROR, Status.ROUNDTRIPS, FailureKind.CONTRACT, message)
 
 
-def _unlike(outputs: Sequence[Array], wanted: Sequence[Array], function: str) -> Failure | None:
+def swapped(order: Sequence[int], names: Sequence[str]) -> Failure:
+    """A stage's outputs are right in themselves, and returned in another order."""
+    got = ", ".join(names[i] for i in order)
+    return contract_failure(
+        f"run returned its outputs in another order: ({got}); ({', '.join(names)}) is needed"
+    )
+
+
+def reordered(
+    outputs: Sequence[Array], wanted: Sequence[Array], like: Callable[[Array, Array], bool]
+) -> tuple[int, ...] | None:
+    """Which wanted output each is like, if that is one order other than the wanted one."""
+    pairs = list(zip(outputs, wanted, strict=True))
+    if all(like(got, want) for got, want in pairs):
+        return None
+    orders = [
+        order
+        for order in itertools.permutations(range(len(wanted)))
+        if all(like(got, wanted[i]) for got, i in zip(outputs, order, strict=True))
+    ]
+    return orders[0] if orders else None
+
+
+def _alike(got: Array, want: Array) -> bool:
+    return got.dtype == want.dtype and got.shape == want.shape
+
+
+def _unlike(
+    outputs: Sequence[Array], wanted: Sequence[Array], function: str, names: Sequence[str] = ()
+) -> Failure | None:
     if len(outputs) != len(wanted):
-        return contract_failure(f"{function} returned {len(outputs)} arrays, not {len(wanted)}")
+        asked = f" ({', '.join(names)})" if names else ""
+        return contract_failure(
+            f"{function} returned {len(outputs)} arrays, not {len(wanted)}{asked}"
+        )
+    order = reordered(outputs, wanted, _alike) if names else None
+    if order is not None:
+        return swapped(order, names)
     for i, (got, want) in enumerate(zip(outputs, wanted, strict=True)):
-        if got.dtype != want.dtype or got.shape != want.shape:
-            which = f" as output {i}" if len(wanted) > 1 else ""
+        if not _alike(got, want):
+            which = f" as `{names[i]}`" if names else ""
             return contract_failure(
                 f"{function} returned {_form(got)}{which}; {_form(want)} is needed"
             )

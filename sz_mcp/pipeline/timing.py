@@ -201,7 +201,8 @@ def _too_fast(
         if seconds and float(np.median(seconds)) * threads * _PEAK_TOLERANCE < least:
             text = (
                 f"{direction} in {np.median(seconds) * 1e3:.3g} ms is faster than this machine's "
-                f"memory can move its data ({least / threads * 1e3:.3g} ms)"
+                f"memory can move its data ({least / threads * 1e3:.3g} ms): it did not look at "
+                "all of it, or worked outside the clock"
             )
             return Failure(Status.SUSPECT, Status.TIMED, FailureKind.INTEGRITY, text)
     return None

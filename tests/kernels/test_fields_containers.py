@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,77 @@ def test_a_scale_factor_of_a_real_variable_is_not_applied_and_said(tmp_path: Pat
     )
     assert loaded(tmp_path).tolist() == list(range(-1, 9))
     assert found.entry.info().fill_value == -1.0
+
+
+def test_a_missing_value_that_the_data_type_has_not_is_left_out_and_said(tmp_path: Path) -> None:
+    with library("netCDF4").Dataset(tmp_path / "a.nc", "w") as file:
+        file.createDimension("n", 10)
+        variable = file.createVariable("v", "f4", ("n",))
+        variable[:] = np.arange(10)
+    # netCDF4 itself would write it in the variable's type.
+    with library("h5py").File(tmp_path / "a.nc", "a") as file:
+        file["v"].attrs["missing_value"] = 1e300
+
+    found = added(tmp_path, tmp_path / "a.nc")
+
+    (note,) = found.notes
+    assert note.startswith("missing_value 1e+300 is declared and was left out, as no float32")
+    assert "--fill" in note
+    assert found.entry.info().fill_value is None
+    assert loaded(tmp_path).tolist() == list(range(10))
+
+
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [
+        ("a.nc", "netCDF4"),
+        ("a.h5", "h5py"),
+    ],
+)
+def test_a_file_that_was_cut_short_is_refused(tmp_path: Path, name: str, package: str) -> None:
+    library(package)
+    if package == "netCDF4":
+        write_netcdf(tmp_path / name)
+    else:
+        with library("h5py").File(tmp_path / name, "w") as file:
+            file.create_dataset("rho", data=TEMPERATURE, chunks=(5, 6, 7), compression="gzip")
+    os.truncate(tmp_path / name, (tmp_path / name).stat().st_size - 400)
+
+    with pytest.raises(FieldFileError, match=f"{name} can't be read as .* download it again"):
+        added(tmp_path / "home", tmp_path / name)
+
+    assert list((tmp_path / "home").rglob("*.npy")) == []
+
+
+def test_a_damaged_chunk_is_refused_and_no_values_are_left(tmp_path: Path) -> None:
+    with library("h5py").File(tmp_path / "a.h5", "w") as file:
+        rho = file.create_dataset("rho", data=TEMPERATURE, chunks=(5, 6, 7), compression="gzip")
+        place = rho.id.get_chunk_info(0).byte_offset
+    library("zarr").save_array(str(tmp_path / "a.zarr"), TEMPERATURE)
+    whole = bytearray((tmp_path / "a.h5").read_bytes())
+    whole[place : place + 100] = bytes(100)
+    (tmp_path / "a.h5").write_bytes(whole)
+    (chunk,) = (path for path in (tmp_path / "a.zarr" / "c").rglob("*") if path.is_file())
+    chunk.write_bytes(b"no chunk at all")
+
+    for name in ("a.h5", "a.zarr"):
+        with pytest.raises(FieldFileError, match=f"{name} can't be read as values"):
+            added(tmp_path / "home", tmp_path / name)
+
+    assert list((tmp_path / "home" / "fields" / "data").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"zarr_format": 3, "shape": [3]}', "{", "[]", '{"node_type": "array", "zarr_format": 3}'],
+)
+def test_a_zarr_store_without_a_sound_description_is_refused(tmp_path: Path, text: str) -> None:
+    library("zarr")
+    (tmp_path / "a.zarr").mkdir()
+    (tmp_path / "a.zarr" / "zarr.json").write_text(text)
+
+    with pytest.raises(FieldFileError, match=r"a.zarr can't be read as Zarr .* download it again"):
+        added(tmp_path / "home", tmp_path / "a.zarr")
 
 
 def test_more_than_four_axes_are_squeezed_in_a_variable_too(tmp_path: Path) -> None:

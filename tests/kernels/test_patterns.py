@@ -157,12 +157,26 @@ def test_an_array_that_is_right_has_no_pattern() -> None:
         seen(NOISE, NOISE)
 
 
-@pytest.mark.parametrize(("bits", "low"), [(9, 8), (18, 16), (25, 24), (3, 0)])
-def test_the_lowest_bits_that_are_right_are_counted(bits: int, low: int) -> None:
-    got = WORDS.copy()
-    got[::3] ^= np.uint32(1 << bits)
+@pytest.mark.parametrize(
+    ("cut", "bits"), [(np.uint8, 8), (np.int8, 8), (np.uint16, 16), (np.int16, 16)]
+)
+def test_values_that_were_cut_to_a_narrower_type_are_told(cut: type[np.generic], bits: int) -> None:
+    got = WORDS.astype(cut).astype(np.uint32)
 
-    assert stage_seen(WORDS, got).low_bits == low
+    assert stage_seen(WORDS, got).low_bits == bits
+
+
+def test_low_bits_that_are_right_beside_wrong_high_ones_are_not_a_narrower_type() -> None:
+    assert stage_seen(WORDS, WORDS ^ np.uint32(1 << 18)).low_bits == 0
+
+
+def test_words_whose_bits_lie_too_far_down_are_told() -> None:
+    got, other = WORDS.copy(), WORDS.copy()
+    got[[5, 90]] >>= np.uint32(7)
+    other[5] ^= np.uint32(1)
+
+    assert stage_seen(WORDS, got).shifted_down
+    assert not stage_seen(WORDS, other).shifted_down
 
 
 def test_added_bits_are_told_from_flipped_ones() -> None:

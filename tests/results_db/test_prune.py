@@ -199,3 +199,20 @@ def test_nothing_is_pruned_while_somebody_has_the_database_open(home: Path) -> N
         prune(home, EVERYTHING)
 
     assert query(home, "SELECT count(*) FROM kernels").rows == ((3,),)
+
+
+def test_kernels_that_something_is_being_done_with_stay(home: Path) -> None:
+    ledger = Ledger(home, writer="test")
+    for name in ("compiling", "runs", "other", "idle"):
+        ledger.kernel(records.kernel(name), "c")
+        if name != "compiling":
+            ledger.build("c", name, records.failed_build())
+    ledger.run_started(records.started("r", "runs", against="other"))
+
+    report = prune(home, EVERYTHING)
+    left = kernels(home)
+    ledger.close()
+    rest = prune(home, EVERYTHING)
+
+    assert (report.kernels, left) == (1, ["compiling", "other", "runs"])
+    assert (rest.kernels, kernels(home)) == (3, [])

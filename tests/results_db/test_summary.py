@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -132,3 +133,16 @@ def test_a_codec_gains_on_slow_links_only() -> None:
 @pytest.mark.parametrize("numbers", [(0.0, 1.0, 4.0, 10.0), (1.0, 1.0, 0.0, 10.0)])
 def test_a_speed_or_ratio_of_zero_scores_zero(numbers: tuple[float, float, float, float]) -> None:
     assert transfer_bits(*numbers) == 0.0
+
+
+def test_the_score_is_the_one_of_the_kind_of_task() -> None:
+    codec = summarise(run_result())
+    stage = summarise(run_result(samples=(replace(sample(1e-3), direction="run"),)))
+
+    assert stage.run is not None
+    assert stage.score == stage.run.median
+    assert codec.transfer_bits is not None
+    open_format = replace(codec, within_size_rule=None)
+    fixed = replace(codec, within_size_rule=True)
+    assert open_format.score == codec.transfer_bits
+    assert fixed.score == codec.both_ways_gbps

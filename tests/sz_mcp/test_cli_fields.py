@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -97,6 +98,73 @@ def test_a_picture_is_drawn_of_any_number_of_axes(tmp_path: Path, shape: str) ->
 
     assert f"{name}:seed=1" in shown.output
     assert (tmp_path / "a.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("largest", [1.7e308, 1e200, 1.0, 0.0, 1e-200, 5e-324])
+@pytest.mark.parametrize("shape", ["16", "4x4"])
+def test_a_picture_is_drawn_of_values_of_any_size(
+    tmp_path: Path, largest: float, shape: str
+) -> None:
+    data = np.linspace(-1, 1, 16) * largest
+    data.tofile(tmp_path / "wide.f64")
+    fields(tmp_path, "add", str(tmp_path / "wide.f64"), "--dims", shape, "--unit", "$x^{")
+
+    shown = fields(tmp_path, "show", "wide", "--picture", str(tmp_path / "a.png"))
+
+    assert shown.exit_code == 0, shown.exception
+    assert ("larger than any float64" in shown.output) == (largest > 1e308)
+    assert (tmp_path / "a.png").stat().st_size > 1000
+
+
+def test_a_picture_of_nothing_finite_is_drawn(tmp_path: Path) -> None:
+    np.full((4, 4), np.nan, np.float32).tofile(tmp_path / "none.f32")
+    fields(tmp_path, "add", str(tmp_path / "none.f32"), "--dims", "4x4")
+
+    shown = fields(tmp_path, "show", "none", "--picture", str(tmp_path / "a.png"))
+
+    assert shown.exit_code == 0, shown.exception
+
+
+def test_a_disk_without_room_is_named_with_what_to_do(tmp_path: Path) -> None:
+    file = raw(tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        refused = fields(tmp_path / "home", "add", str(file), "--dims", "120")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert failure(refused) == (
+        f"{tmp_path}/home/fields: File too large. Make room, or use another home (--home)"
+    )
+
+
+def test_a_damaged_file_of_any_kind_ends_with_a_message(tmp_path: Path) -> None:
+    (tmp_path / "a.npz").write_text("PK")
+    os.mkfifo(tmp_path / "b.npy")
+
+    for name in ("a.npz", "b.npy"):
+        assert name in failure(fields(tmp_path / "home", "add", str(tmp_path / name)))
+
+
+def test_entries_that_can_not_be_read_are_reported_beside_the_list(tmp_path: Path) -> None:
+    fields(tmp_path, "add", str(raw(tmp_path)), "--dims", "120", "--name", "mine")
+    (tmp_path / "fields" / "d.json").mkdir()
+
+    listed = fields(tmp_path, "list")
+    shown = fields(tmp_path, "show", "d")
+
+    assert "mine" in listed.stdout
+    assert f"sz-mcp: {tmp_path}/fields/d.json can't be understood (it is no file)" in listed.stderr
+    assert "d.json can't be understood" in failure(shown)
+
+
+def test_shipped_fields_are_said_to_be_neither_hidden_nor_removed(tmp_path: Path) -> None:
+    for command in ("hide", "unhide", "remove"):
+        message = failure(fields(tmp_path, command, "uk_theta"))
+        assert message.startswith(
+            "uk_theta comes with the package: it can't be hidden or removed; your own fields can"
+        )
 
 
 def test_what_can_not_be_done_ends_with_the_reason_and_no_traceback(tmp_path: Path) -> None:

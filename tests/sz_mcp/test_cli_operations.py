@@ -12,14 +12,22 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from rich.text import Text
 
+from kernels.fields import Catalogue
+from kernels.records import Kernel, Submission
 from results_db.encoding import Json
 from results_db.ledger import Ledger
+from results_db.queries import query
+from sz_mcp.asked import Asked
 from sz_mcp.cli.ledger import parse_age
-from sz_mcp.cli.reproduce import compared
+from sz_mcp.cli.reproduce import compared, repeat
 from sz_mcp.errors import SettingsError
 from tests.results_db import records
+from tests.sz_mcp import fakes
+from tests.sz_mcp.fakes import FakePipeline, make_app
 
 ROOT = Path(__file__).parents[2]
 WAIT_S = 120
@@ -183,3 +191,77 @@ def test_on_another_field_nothing_is_judged() -> None:
 
 def test_a_busy_machine_decides_nothing() -> None:
     assert agreed({"status": "inconclusive", "failure_kind": "busy"})["status"] is None
+
+
+@pytest.mark.parametrize("columns", ["50", "80", "120"])
+def test_a_list_of_runs_is_readable_at_any_width(home: Path, columns: str) -> None:
+    ledger = Ledger(home, writer="test")
+    name = "hidden-382af8ce"
+    records.record_run(ledger, "r_hidden", "k1", records.run_result(3.0, field=name))
+    ledger.close()
+
+    done = sz_mcp("runs", "list", home=home, COLUMNS=columns, FORCE_COLOR="1", TERM="xterm")
+
+    lines = Text.from_ansi(done.stdout).plain.splitlines()
+    assert max(map(len, lines)) <= int(columns)
+    (line,) = [one for one in lines if one.startswith("r_hidden ")]
+    assert name in line
+    assert "timed" in line
+    assert len([one for one in lines if one.startswith(("run-k", "verify-k"))]) == 4
+    assert not any("…" in one for one in lines)
+
+
+def test_a_list_of_runs_that_is_piped_has_every_column(home: Path) -> None:
+    done = sz_mcp("runs", "list", home=home, COLUMNS="")
+
+    heading = done.stdout.splitlines()[0]
+    assert [one for one in ("agent", "started", "kernel", "decomp.") if one not in heading] == []
+    assert "for want of room" not in done.stdout
+
+
+def test_a_status_that_no_run_has_is_refused_with_those_there_are(home: Path) -> None:
+    done = sz_mcp("runs", "list", "--status", "nonsense", home=home)
+
+    assert done.returncode == 1
+    assert "--status 'nonsense': give one of received, " in done.stderr
+    assert "aborted" in done.stderr
+
+
+def test_another_home_is_merged_into_this_one(home: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+
+    done = sz_mcp("ledger", "merge", str(home), home=new)
+    again = sz_mcp("ledger", "merge", str(home), home=new)
+    itself = sz_mcp("ledger", "merge", str(home), home=home)
+
+    assert "2 kernels" in done.stdout, done.stderr
+    assert "new files: 4 sources and kernels, 0 pictures" in done.stdout
+    assert "new rows: none\nnew files: 0 " in again.stdout
+    assert itself.returncode == 1
+    assert "is the home itself" in itself.stderr
+
+
+def test_a_run_is_reproduced_on_a_hidden_field_under_its_alias(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    catalogue = Catalogue(home)
+    hide(home, tmp_path)
+    alias = catalogue.info("secretsauce").name
+    app = make_app(home, FakePipeline())
+    try:
+        app.receive(Kernel("k_1", Submission("szp", "numba", fakes.GOOD)), "c", 1)
+        asked = Asked("verify_bounds", "r_1", "k_1", "secretsauce", "rel", 1e-3)
+        repeat(app, asked)
+    finally:
+        app.close()
+
+    assert alias != "secretsauce"
+    assert query(home, "SELECT field FROM runs").rows == ((alias,),)
+    assert query(home, "SELECT count(*) FROM verdicts").rows == ((1,),)
+
+
+def hide(home: Path, folder: Path) -> None:
+    """Register a field that agents never see, as secretsauce."""
+    file = folder / "secretsauce.npy"
+    np.save(file, np.arange(200, dtype=np.float32))
+    done = sz_mcp("fields", "add", str(file), "--hidden", "--name", "secretsauce", home=home)
+    assert done.returncode == 0, done.stderr

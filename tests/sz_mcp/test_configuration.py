@@ -82,6 +82,30 @@ def test_the_file_is_named_by_the_flag_or_else_by_the_variable(tmp_path: Path) -
     assert by_variable.settings.agent == "variable"
 
 
+@pytest.mark.parametrize(
+    ("toml", "complaint"),
+    [("home = 3", r"config\.toml: home: must be a path, got 3"), ("roots = 3", "must be a list")],
+)
+def test_a_mistake_in_the_file_is_one_even_where_something_else_is_stronger(
+    tmp_path: Path, toml: str, complaint: str
+) -> None:
+    environment = {"SZ_MCP_HOME": str(tmp_path), "SZ_MCP_ROOTS": str(tmp_path)}
+
+    with pytest.raises(SettingsError, match=complaint):
+        made(tmp_path, toml, environment)
+
+
+def test_a_mistake_in_a_variable_is_one_even_where_a_flag_is_stronger(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="SZ_MCP_WORKERS: workers: must be a whole number"):
+        made(tmp_path, "", {"SZ_MCP_WORKERS": "many"}, sets=["workers=3"])
+
+
+def test_folders_of_a_file_need_not_be_there_where_others_take_their_place(tmp_path: Path) -> None:
+    found = made(tmp_path, 'roots = ["gone"]', {"SZ_MCP_ROOTS": str(tmp_path)})
+
+    assert found.settings.roots == (tmp_path.resolve(),)
+
+
 def test_a_file_that_is_named_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"none\.toml can't be read"):
         configure({}, file=tmp_path / "none.toml", environment={})

@@ -16,7 +16,7 @@ from kernels.fields.registry import Registry
 from kernels.records import Bandwidth
 from kernels.tasks import TASKS
 from sz_mcp.cli.doctor import run as run_doctor
-from sz_mcp.describe import describe_all, describe_one
+from sz_mcp.describe import all_fields, describe_all, describe_one
 from sz_mcp.host import peaks_key
 from sz_mcp.replies import DescribeReply
 from sz_mcp.texts import text_of
@@ -137,3 +137,4 @@ def test_a_reply_lists_a_few_fields_however_many_are_registered(tmp_path: Path) 
 
     assert len(app.engine().catalogue.names()) > 40
     assert len(reply.fields) == 24
+    assert len(all_fields(app.engine().catalogue)) == len(app.engine().catalogue.names())

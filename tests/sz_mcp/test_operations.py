@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,15 @@ import pytest
 from mcp import Client
 
 from kernels.bounds import BoundError
-from kernels.records import Kernel, Verdict
+from kernels.records import Build, Kernel, Status, Submission, Verdict
 from results_db.attempts import Attempts
 from results_db.errors import JournalError
+from results_db.prune import Wish, prune
 from results_db.queries import query
 from sz_mcp import cancelling, quota
 from sz_mcp.answers import running_reply
 from sz_mcp.app import App
-from sz_mcp.calls import Sessions
+from sz_mcp.calls import Caller, Sessions
 from sz_mcp.engine import Outcome
 from sz_mcp.jobs import Job
 from sz_mcp.pipeline import Request, Watch
@@ -319,3 +321,44 @@ def test_an_attempt_that_cannot_be_counted_is_not_acknowledged(tmp_path: Path) -
 
     with pytest.raises(JournalError, match="can't count an attempt"):
         Attempts(tmp_path).next("ada")
+
+
+async def test_a_run_that_had_finished_says_that_it_was_not_cancelled(
+    app: App, client: Client
+) -> None:
+    async with client:
+        kernel_id = await compiled(client)
+        done = await call(client, "verify_bounds", kernel_id=kernel_id)
+        told = await call(client, "get_result", run_id=done.data["run_id"], cancel=True)
+        plain = await call(client, "get_result", run_id=done.data["run_id"])
+
+    assert told.data["status"] == "bound_ok"
+    assert "it had finished already: nothing was cancelled" in told.text
+    assert told.data["message"].startswith("it had finished already")
+    assert "finished already" not in plain.text
+
+
+def test_a_kernel_that_was_pruned_by_another_process_is_gone_here_too(
+    app: App, tmp_path: Path
+) -> None:
+    kernel = Kernel("k_1", Submission("szp", "numba", fakes.GOOD), "tester", "s")
+    app.receive(kernel, "c", 1)
+    app.ledger.build("c", "k_1", Build(Status.COMPILED, Status.LOADS, 0.1))
+    before = app.kernel("k_1")
+
+    prune(tmp_path, Wish(datetime.now(UTC) + timedelta(days=1), keep_best=False))
+
+    assert before == kernel
+    assert app.kernel("k_1") is None
+    assert app.kernels_of(Caller("s", "tester", "", "", "suggest"), 5) == []
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"), (536, "536 B"), (999_999, "1000 kB"), (1_000_000, "1 MB"),
+        (10_000_000_000, "10 GB"), (1_234_567_890, "1.23 GB"), (10**16, "10000 TB"),
+    ],
+)  # fmt: skip
+def test_bytes_are_told_in_the_unit_that_suits_them(count: int, text: str) -> None:
+    assert quota.sized(count) == text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import signal
@@ -218,3 +219,50 @@ def test_a_run_whose_server_was_killed_is_said_to_be_aborted(tmp_path: Path) -> 
 
     assert done.returncode == 1
     assert "was aborted: its server is gone" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("transport", [(), ("--http", "0")], ids=["stdio", "http"])
+@pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
+def test_any_number_of_signals_end_a_server_without_a_complaint(
+    tmp_path: Path, number: signal.Signals, transport: tuple[str, ...], busy: bool
+) -> None:
+    with running(*transport, "--home", str(tmp_path / "home")) as process:
+        if transport:
+            client = Http(url_of(process))
+            if busy:
+                kernel_id = client.call(
+                    "compile_kernel", task="sz-open", target="numba", files={"kernel.py": ENDLESS}
+                )["kernel_id"]
+                wanted = {"kernel_id": kernel_id, "field": "uk_theta"}
+                message = tool_call(9, "verify_bounds", wanted)
+                threading.Thread(target=post, args=(client, message), daemon=True).start()
+                while client.health()[1]["running_jobs"] == 0:
+                    pass
+        else:
+            opened(process)
+            if busy:
+                begin(process, compiled(process, ENDLESS))
+        while process.poll() is None:
+            process.send_signal(number)
+        _, complaints = process.communicate(timeout=WAIT_S)
+
+    assert process.returncode == 0
+    assert complaints == ""
+
+
+def post(client: Http, message: dict[str, Any]) -> None:
+    """Send, whatever becomes of the answer."""
+    with contextlib.suppress(httpx2.HTTPError):
+        httpx2.post(client.url, json=message, headers=client.headers, timeout=WAIT_S)
+
+
+def test_health_is_told_only_under_names_of_the_server(tmp_path: Path) -> None:
+    with running("--http", "0", "--home", str(tmp_path), "--allow-host", "10.1.2.3") as process:
+        url = url_of(process).replace("/mcp", "/health")
+        evil = httpx2.get(url, headers={"Host": "evil.example"}, timeout=WAIT_S)
+        foreign = httpx2.get(url, headers={"Origin": "http://evil.example"}, timeout=WAIT_S)
+        balancer = httpx2.get(url, headers={"Host": "10.1.2.3:8765"}, timeout=WAIT_S)
+
+    assert (evil.status_code, foreign.status_code, balancer.status_code) == (421, 403, 200)
+    assert "version" not in evil.text

@@ -11,7 +11,7 @@ import numpy as np
 from kernels.records import Array, Failure, Field, FieldInfo, Submission, Verdict
 from kernels.tasks import TASKS
 from kernels.tasks.base import StageTask
-from sz_mcp.pipeline import Request, Watch
+from sz_mcp.pipeline import SUITE, Request, Watch
 from sz_mcp.pipeline.checks import codec_cases, judge, stage_cases
 from sz_mcp.pipeline.golden import GoldenStreams
 from toolchains.base import Cancellation, Reply
@@ -71,8 +71,7 @@ class Crowd(AbstractContextManager["Crowd"]):
         self, name: str, task_name: str, data: Array, mode: str = "abs", bound: float = BOUND
     ) -> Verdict:
         """What verify_bounds says of one array."""
-        session, task = self._open(), TASKS[task_name]
-        assert self._choose(session, name) is None
+        session, task = self._chosen(name), TASKS[task_name]
         info = FieldInfo("line", data.shape, data.dtype.name, "", "", "0" * 64)
         request, field = Request("line", mode, bound), Field(info, data)
         if isinstance(task, StageTask):
@@ -80,6 +79,18 @@ class Crowd(AbstractContextManager["Crowd"]):
         else:
             cases = codec_cases(task, request, field, GoldenStreams())
         return judge(session, cases, request, Watch())
+
+    def verify_suite(self, name: str, task_name: str) -> Verdict:
+        """What verify_bounds says of all edge cases of a stage."""
+        session, task = self._chosen(name), TASKS[task_name]
+        assert isinstance(task, StageTask)
+        request = Request(SUITE, "rel", 1e-3)
+        return judge(session, stage_cases(task, request, None), request, Watch())
+
+    def _chosen(self, name: str) -> ChildSession:
+        session = self._open()
+        assert self._choose(session, name) is None
+        return session
 
     def _open(self) -> ChildSession:
         if self._session is None or not self._session.alive():

@@ -228,3 +228,55 @@ def test_messages_hold_neither_paths_nor_addresses(open_kernel: Open, field: Arr
     failure = failing(open_kernel, source, field)
 
     assert re.fullmatch(r"ValueError: <function compress> in kernel.py:1", failure.message)
+
+
+DIVIDED = """\
+import numba, numpy as np
+
+@numba.njit
+def inner(x):
+    scale = x.size / 3
+    blocks = x.size / 32
+    out = np.zeros(8, np.float32)
+    out[blocks] = scale
+    return out
+
+def compress(data, abs_bound):
+    return inner(data)
+"""
+
+
+def test_an_index_that_is_a_float_is_told_where_it_became_one(
+    open_kernel: Open, field: Array
+) -> None:
+    failure = failing(open_kernel, DIVIDED, field)
+
+    assert places(failure)[:2] == [("error", "kernel.py", 8), ("note", "kernel.py", 6)]
+    note = failure.diagnostics[1]
+    assert note.message.startswith("`blocks` becomes a float here: /")
+    assert all("`scale`" not in d.message for d in failure.diagnostics)
+
+
+@pytest.mark.parametrize("use", ["np.zeros(blocks, np.uint8)", "x.reshape(-1)[:blocks]"])
+def test_a_length_that_is_a_float_is_told_so_in_python_too(
+    open_kernel: Open, field: Array, use: str
+) -> None:
+    source = DIVIDED.replace("@numba.njit\n", "").replace("out[blocks] = scale", f"out = {use}")
+
+    failure = failing(open_kernel, source, field)
+
+    assert [d.message[:31] for d in failure.diagnostics[1:2]] == ["`blocks` becomes a float here: "]
+
+
+def test_an_index_that_was_divided_in_another_function_is_not_explained(
+    open_kernel: Open, field: Array
+) -> None:
+    source = (
+        DIVIDED.replace("blocks = x.size / 32", "blocks = x.size")
+        .replace("def compress", "def other():\n    blocks = 1 / 2\n\ndef compress")
+        .replace("out[blocks]", "out[0.5]")
+    )
+
+    failure = failing(open_kernel, source, field)
+
+    assert all("becomes a float" not in d.message for d in failure.diagnostics)

@@ -23,9 +23,10 @@ from sz_mcp.answers import View, verify_reply
 from sz_mcp.asked import Asked
 from sz_mcp.pipeline.rounds import fresh_violation
 from sz_mcp.settings import FeedbackLevel
-from tests.toolchains import test_feedback_compile, test_feedback_results
+from tests.toolchains import test_feedback_compile, test_feedback_results, test_feedback_suite
 from tests.toolchains.conftest import HONEST, Open
 from tests.toolchains.crowd import CUBE
+from tests.toolchains.wrong_stages import WRONG
 from toolchains.feedback import RESULTS, TABLES, guidance_for
 from toolchains.feedback.rules import Rule
 
@@ -89,7 +90,8 @@ def every_rule() -> list[Rule]:
 def test_every_rule_has_a_trigger() -> None:
     triggered = {kernel.rule for kernel in test_feedback_compile.KERNELS.values()}
     triggered |= {rule for rule, _ in test_feedback_results.KERNELS.values()}
-    triggered |= {*DYING, *RECORDED}
+    triggered |= {wrong.rule for wrong in WRONG.values()}
+    triggered |= {*test_feedback_suite.ITEMS, *DYING, *RECORDED}
 
     assert {rule.name for rule in every_rule()} == triggered
 

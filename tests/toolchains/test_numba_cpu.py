@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from kernels import baselines
 from kernels.records import Build, Failure, FailureKind, Status, Submission
-from toolchains.base import Cancellation
+from toolchains.base import Cancellation, Reply
+from toolchains.children.counters import NO_HARDWARE, missing_here
 from toolchains.children.pool import Pool
+from toolchains.children.session import ChildSession, open_session
 from toolchains.feedback import guidance_for
-from toolchains.numba_cpu import NumbaToolchain
+from toolchains.numba_cpu import NumbaToolchain, slow_first_calls
 from toolchains.peaks import Peaks
 
 
@@ -132,3 +135,49 @@ def test_the_target_describes_itself_with_measured_peaks(toolchain: NumbaToolcha
     assert {"copy", "read", "write"} == {m.name.split("_")[0] for m in info.peaks}
     assert all(m.value > 0 for m in info.peaks)
     assert "kernel.py" in info.example
+
+
+def test_a_first_call_that_comes_near_its_deadline_is_noted() -> None:
+    (note,) = slow_first_calls({"compress": 6.6, "decompress": 2.0})
+
+    assert note.severity == "note"
+    assert "compress" in note.message
+    assert "6.6 s of the 10 s" in note.message
+
+
+PARALLEL = """\
+import numba
+import numpy as np
+
+@numba.njit(parallel=True)
+def double(x):
+    for i in numba.prange(x.size):
+        x[i] *= 2
+
+def run(codes):
+    double(codes.reshape(-1))
+    return codes
+"""
+
+
+def test_a_parallel_kernel_prints_nothing_of_the_sandbox(
+    toolchain: NumbaToolchain, pool: Pool
+) -> None:
+    submission = Submission("lorenzo-1d", "numba", {"kernel.py": PARALLEL})
+    session = open_session(pool, submission, ("run",), Cancellation())
+    assert isinstance(session, ChildSession)
+
+    reply = session.call("run", ((np.ones(100, np.int32),),), capacity=(1000,), deadline_s=60)
+    printed = session.output()
+    session.close()
+
+    assert isinstance(reply, Reply), reply
+    assert reply.outputs[0][0].sum() == 200
+    assert "multiprocessing" not in printed
+
+
+def test_the_target_says_why_it_has_no_hardware_counters(toolchain: NumbaToolchain) -> None:
+    (info,) = toolchain.targets()
+
+    told = [note for note in info.notes if note.startswith(NO_HARDWARE)]
+    assert told == ([missing_here()] if missing_here() else [])

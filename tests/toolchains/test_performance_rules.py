@@ -114,8 +114,8 @@ RECORDED = {
     "disturbed": Facts(of_copy_peak=0.3, disturbed=0.75),
 }
 SCALAR = (
-    "calls", "early-exit", "float-order", "dependence", "carried", "scattered", "steps",
-    "not-worth",
+    "calls", "early-exit", "float-order", "dependence", "carried", "scattered",
+    "not-worth", "chain", "last-value", "extreme",
 )  # fmt: skip
 REMARKED = {
     # LLVM said this of a loop over tuples of vectors; no plain loop is known that has it alone.
@@ -155,7 +155,14 @@ def names(facts: Facts) -> list[str]:
 
 
 def test_every_rule_has_its_trigger() -> None:
-    triggers = [*TRIGGERS, *RECORDED, *(f"loop-{name}" for name in (*SCALAR, *REMARKED))]
+    triggers = [
+        *TRIGGERS,
+        "loop-steps",
+        "kept-call",
+        "reference-counts",
+        *RECORDED,
+        *(f"loop-{name}" for name in (*SCALAR, *REMARKED)),
+    ]
 
     assert sorted(triggers) == sorted(rule.name for rule in RULES)
 
@@ -183,6 +190,36 @@ def test_a_loop_rule_speaks_of_a_loop_that_has_its_reason(
     scalar: dict[str, Loop], name: str
 ) -> None:
     assert names(hot(scalar[name.replace("-", "_")])) == [f"loop-{name}"]
+
+
+def test_a_loop_that_only_counts_is_told_to_use_range(scalar: dict[str, Loop]) -> None:
+    assert names(hot(scalar["by_step"])) == ["loop-steps"]
+
+
+def test_a_call_that_was_not_inlined_is_told_of_where_it_takes_time(
+    scalar: dict[str, Loop],
+) -> None:
+    loop = scalar["kept_call"]
+    (call,) = loop.calls
+    rare = replace(loop, calls=(replace(call, share=0.01),))
+
+    (guidance,) = performance_guidance(hot(loop))
+
+    assert guidance.rule == "kept-call"
+    assert f"`large` (kernel.py:{call.line}; 4 arguments, 1 of them arrays)" in guidance.explanation
+    assert f"kernel.py:{loop.line}" in guidance.explanation
+    assert names(hot(rare)) == []
+
+
+def test_counted_references_are_told_of(scalar: dict[str, Loop]) -> None:
+    assert "reference-counts" in names(hot(scalar["counted"]))
+
+
+def test_advice_on_a_carried_value_names_the_variables(scalar: dict[str, Loop]) -> None:
+    (guidance,) = performance_guidance(hot(scalar["chain"]))
+
+    assert "(`at`" in guidance.explanation
+    assert "independent chunks" in (guidance.suggestion or "")
 
 
 @pytest.mark.parametrize("name", REMARKED)

@@ -6,14 +6,20 @@ import numpy as np
 import pytest
 
 from kernels.records import Loop, Submission
-from toolchains.base import Call, Cancellation, Explanation, Phase, Reply
+from toolchains.base import Call, Cancellation, Explanation, Phase, Reply, Shares
 from toolchains.child.wire import CODE_LINE
 from toolchains.children.pool import Pool
 from toolchains.children.session import ChildSession, Purpose, open_session
 from toolchains.numba_cpu import NumbaToolchain
 from toolchains.peaks import Peaks
-from toolchains.vectorisation import REASONS, code_metrics, left_scalar, loops, ranked, reason_of
+from toolchains.vectorisation import REASONS, code_metrics, loops, matters, ranked, reason_of
 
+STATEMENTS = "\n".join(
+    f"    if q[(at * {k}) % q.size] > total % {k}:\n"
+    f"        total += q[(at + {k}) % q.size] // {k} + more"
+    for k in range(2, 60)
+)
+"""More than LLVM puts in place of a call."""
 LOOPS = """\
 import numba
 import numpy as np
@@ -93,6 +99,69 @@ def not_worth(q, out, by):
 
 
 @numba.njit
+def last_value(q, out):
+    last = 0
+    for i in range(q.size):
+        out[i] = q[i] - last
+        last = q[i]
+
+
+@numba.njit
+def extreme(x):
+    most = np.float32(0)
+    for i in range(x.size):
+        most = max(most, x[i])
+    return most
+
+
+@numba.njit
+def chain(q):
+    at = 0
+    total = 0
+    for _ in range(q.size):
+        at = q[at] % 100
+        total ^= at
+    return total
+
+
+@numba.njit
+def by_step(q):
+    i = 0
+    total = 0
+    while i < q.size:
+        if q[i] == 7:
+            break
+        total += q[i]
+        i += 2
+    return total
+
+
+@numba.njit
+def large(q, at, other, more):
+    total = q[at] + other
+LARGE
+    return total
+
+
+@numba.njit
+def kept_call(q):
+    total = 0
+    for i in range(q.size):
+        total += large(q, i, 3, 4) - large(q, i, 4, 3)
+    return total
+
+
+@numba.njit
+def counted(q, kept):
+    for i in range(q.size):
+        if q[i] > 1:
+            kept = q[i:]
+        if q[i] == 77:
+            kept = kept[1:]
+    return kept.size
+
+
+@numba.njit
 def nested(x, out):
     for row in range(8):
         for i in range(x.size):
@@ -111,9 +180,15 @@ def run(x, q):
     inner_while(q, counts)
     steps(q)
     not_worth(q, counts, 3)
+    last_value(q, counts)
+    extreme(x)
+    chain(q)
+    by_step(q)
+    kept_call(q)
+    counted(q, q)
     nested(x, out)
     return out
-"""
+""".replace("LARGE", STATEMENTS)
 SUBMISSION = Submission("lorenzo-1d", "numba", {"kernel.py": LOOPS})
 
 
@@ -141,7 +216,19 @@ def test_a_vectorised_loop_has_its_width_and_line(explained: Explanation) -> Non
 
 @pytest.mark.parametrize(
     "name",
-    ["calls", "early-exit", "float-order", "dependence", "carried", "scattered", "not-worth"],
+    [
+        "calls",
+        "early-exit",
+        "float-order",
+        "dependence",
+        "carried",
+        "scattered",
+        "not-worth",
+        "last-value",
+        "extreme",
+        "chain",
+        "kept-call",
+    ],
 )
 def test_a_loop_that_was_not_vectorised_says_why(explained: Explanation, name: str) -> None:
     loop = loop_of(explained, name.replace("-", "_"))
@@ -152,15 +239,41 @@ def test_a_loop_that_was_not_vectorised_says_why(explained: Explanation, name: s
     assert reason.name == name
 
 
-@pytest.mark.parametrize("function", ["inner_while", "steps"])
-def test_loops_without_a_known_count_are_not_vectorised(
-    explained: Explanation, function: str
+@pytest.mark.parametrize(
+    ("function", "name", "variables"),
+    [("inner_while", "chain", ("k",)), ("steps", "chain", ("i",)), ("chain", "chain", ("at",))],
+)
+def test_a_loop_whose_steps_wait_for_each_other_names_the_variables(
+    explained: Explanation, function: str, name: str, variables: tuple[str, ...]
 ) -> None:
     loop = loop_of(explained, function)
 
-    assert loop.width == 1
+    reason = reason_of(loop)
+    assert reason is not None
+    assert (loop.width, reason.name) == (1, name)
+    assert set(variables) <= set(loop.carried)
+
+
+def test_a_while_loop_that_only_counts_is_no_chain(explained: Explanation) -> None:
+    loop = loop_of(explained, "by_step")
+
     assert "not known when it begins" in loop.reason
-    assert loop.source.startswith("while ")
+    assert loop.carried == ()
+
+
+def test_a_call_that_was_not_inlined_is_told_with_its_arguments(explained: Explanation) -> None:
+    (call,) = loop_of(explained, "kept_call").calls
+
+    line = LOOPS.splitlines().index("def large(q, at, other, more):")
+    assert (call.function, call.file, call.line) == ("large", "kernel.py", line)
+    assert (call.arguments, call.arrays) == (4, 1)
+    assert [loop.function for loop in explained.loops if loop.calls] == ["kept_call"]
+
+
+def test_references_that_are_counted_in_a_loop_are_told(explained: Explanation) -> None:
+    assert loop_of(explained, "counted").counts_references
+    assert not loop_of(explained, "fine").counts_references
+    assert not loop_of(explained, "carried").counts_references
 
 
 def test_of_nested_loops_the_inner_one_is_told(explained: Explanation) -> None:
@@ -217,36 +330,76 @@ def test_the_code_is_the_same_whether_it_is_explained_or_not(pool: Pool) -> None
     assert "vectorized loop" in printed
 
 
-def test_hot_loops_come_first_and_those_of_functions_they_call_count(
-    explained: Explanation,
-) -> None:
-    phases = (
-        Phase("carried", "kernel.py", 41, 1, 0.6, compiled=True),
-        Phase("scattered", "kernel.py", 48, 1, 0.3, compiled=True),
-        Phase("fine", "kernel.py", 6, 1, 0.1, compiled=True),
-    )
+LINE = {name: n for n, text in enumerate(LOOPS.splitlines(), 1) for name in [text]}
 
-    order = ranked(SUBMISSION, explained.loops, phases)
+
+def test_hot_loops_come_first_with_shares_of_their_own(explained: Explanation) -> None:
+    spots = {(loop.file, loop.line): 0.0 for loop in explained.loops}
+    for function, share in (("carried", 0.6), ("scattered", 0.3), ("fine", 0.1)):
+        spots["kernel.py", loop_of(explained, function).line] = share
+
+    order = ranked(SUBMISSION, explained.loops, (), Shares(spots, {"large": 0.2}))
 
     assert [loop.function for loop in order[:2]] == ["carried", "scattered"]
-    assert order[0].share == pytest.approx(0.6)
-    assert loop_of(Explanation(order), "fine").share == pytest.approx(0.1)
-    assert not left_scalar(order[-1])
+    assert [loop.share for loop in order[:3]] == [0.6, 0.3, 0.0]
+    assert loop_of(Explanation(order), "fine").share == 0.1
+    assert order[-1].width > 1
+    assert loop_of(Explanation(order), "kept_call").calls[0].share == 0.2
 
 
-def test_a_caller_passes_its_share_on_to_what_it_calls() -> None:
-    source = (
-        "import numba\n@numba.njit\ndef inner(x):\n    for i in range(9):\n        x[i] = 1\n"
-        "@numba.njit\ndef outer(x):\n    inner(x)\n"
+def test_a_hot_loop_that_the_compiler_did_not_speak_of_is_told_too() -> None:
+    line = LINE["    for row in range(8):"]
+
+    (loop,) = ranked(SUBMISSION, (), (), Shares({("kernel.py", line): 0.4}))
+
+    assert (loop.function, loop.line, loop.share) == ("nested", line, 0.4)
+
+
+TWO = """\
+import numba
+@numba.njit
+def inner(x):
+    while x[0] > 1:
+        x[0] = x[0] // 3
+@numba.njit
+def outer(x):
+    inner(x)
+    for i in range(9):
+        x[i] = x[i - 1]
+"""
+
+
+def test_without_looks_no_loop_gets_the_share_of_its_function() -> None:
+    submission = Submission("sz-open", "numba", {"kernel.py": TWO})
+    printed = (
+        "remark: /box/src/kernel.py:4:1: loop not vectorized: could not determine number of loop "
+        "iterations\nremark: /box/src/kernel.py:4:1: loop not vectorized\n"
+        "remark: /box/src/kernel.py:9:1: loop not vectorized\n"
     )
+    phases = (Phase("outer", "kernel.py", 7, 1, 0.8, compiled=True),)
+
+    both = ranked(submission, loops(submission, printed), phases)
+
+    assert [(loop.function, loop.share) for loop in both] == [("outer", None), ("inner", None)]
+    assert {loop.among for loop in both} == {"one of 2 loops in `outer` (100% of the time)"}
+    assert not any(map(matters, both))
+
+
+def test_without_looks_an_only_loop_is_said_to_be_one() -> None:
+    source = TWO.replace("    inner(x)\n", "")
     submission = Submission("sz-open", "numba", {"kernel.py": source})
-    printed = "remark: /box/src/kernel.py:4:1: loop not vectorized\n"
-    phases = (Phase("outer", "kernel.py", 6, 1, 0.8, compiled=True),)
+    phases = (Phase("outer", "kernel.py", 7, 1, 0.8, compiled=True),)
+    printed = "remark: /box/src/kernel.py:8:1: loop not vectorized\n"
 
     (loop,) = ranked(submission, loops(submission, printed), phases)
 
-    assert (loop.function, loop.share) == ("inner", 1.0)
+    assert loop.among == "the only loop in `outer` (100% of the time)"
+    assert matters(loop)
     assert loop.reason == "(as LLVM says) no reason given"
+    slower = Phase("other", "kernel.py", 1, 1, 99.2, compiled=True)
+    (cold,) = ranked(submission, loops(submission, printed), (*phases, slower))
+    assert cold.among == "a loop in `outer` (1% of the time)"
+    assert not matters(cold)
 
 
 @pytest.mark.parametrize(

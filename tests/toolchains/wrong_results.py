@@ -196,13 +196,15 @@ WRONG: dict[str, tuple[Wrong, ...]] = {
         running(
             "lorenzo-1d-inverse", "return np.cumsum(x, dtype=np.int32) - x", says="one place late"
         ),
+    ),
+    "stage-shifted": (
         running(
             "lorenzo-1d",
             "y = np.diff(x, prepend=np.int32(0))\nreturn np.concatenate((y[1:], y[-1:]))",
         ),
     ),
-    "bit-order": (
-        running("bitpack", PACK.replace("<< i,", "<< (31 - i),"), says="bits reversed"),
+    "bit-order": (running("bitpack", PACK.replace("<< i,", "<< (31 - i),"), says="bits reversed"),),
+    "huffman-bit-order": (
         running(
             "huffman-encode",
             ENCODE.replace("int(text[k : k + 32], 2)", "int(text[k : k + 32][::-1], 2)"),
@@ -241,6 +243,8 @@ WRONG: dict[str, tuple[Wrong, ...]] = {
     "copied": (running("lorenzo-1d", "y = x.copy()\nnp.diff(x, prepend=np.int32(0))\nreturn y"),),
     "another-order": (
         running("bitpack", PACK.replace("range(r)", "range(r)[::-1]"), says="another order"),
+    ),
+    "histogram-bins": (
         running(
             "histogram",
             "return np.bincount(x, minlength=more[0])[: more[0]][::-1].astype(np.uint32)",
@@ -332,7 +336,7 @@ WRONG: dict[str, tuple[Wrong, ...]] = {
             WIDE,
         ),
     ),
-    "quantize-rule": (
+    "quantize-step": (
         running(
             "quantize",
             "return np.zeros(x.size, np.int32), np.zeros(x.size, np.uint8), np.float32(0.1)",
@@ -356,7 +360,7 @@ WRONG: dict[str, tuple[Wrong, ...]] = {
             "compact",
             "return np.append(0, np.cumsum(more[0])), np.concatenate([r[:n] "
             "for r, n in zip(x, more[0])])",
-            says="as output 0",
+            says="as `offsets`",
         ),
     ),
     "output-longer": (
@@ -366,10 +370,12 @@ WRONG: dict[str, tuple[Wrong, ...]] = {
             says="1 element",
         ),
     ),
-    "output-shape": (
+    "output-reshaped": (
         running(
             "lorenzo-2d", "return np.diff(x.reshape(-1), prepend=np.int32(0))", says="(40, 53)"
         ),
+    ),
+    "offsets-shape": (
         running(
             "compact",
             "return np.cumsum(more[0], dtype=np.uint32), np.concatenate([r[:n] "

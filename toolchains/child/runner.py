@@ -20,6 +20,7 @@ import signal
 import socket
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +28,7 @@ from typing import cast
 
 import numba
 import numpy as np
+from numba.core.errors import NumbaSystemWarning
 
 from . import explain, wire
 from .faults import ContractError, OverlapError, fault_of
@@ -46,6 +48,8 @@ def main(fd: int, scratch: str, memory_bytes: int) -> None:
     """Serve requests on socket `fd` until the server closes it."""
     _limit(memory_bytes)
     redirect()
+    # numba shares a lock among processes by /dev/shm, which is not here; nor are other processes.
+    warnings.filterwarnings("ignore", "Could not obtain multiprocessing", NumbaSystemWarning)
     # A crash, and the server before it kills a kernel that is late, leave a stack in the output.
     faulthandler.enable(2)
     faulthandler.register(signal.SIGUSR1, 2, all_threads=False)
@@ -92,6 +96,7 @@ class Child:
         self._probe = np.frombuffer(wire.PROBE, np.uint8).copy()
         self._seq = 0
         self._explains = False
+        self._told: set[str] = set()
 
     def serve(self) -> None:
         """Answer until end of file."""
@@ -152,7 +157,7 @@ class Child:
     def _call(self, message: bytes, _fds: list[int]) -> None:
         calls = wire.unpack_prepare(message)
         self._held.clear()
-        if self._explains:
+        if self._explains and calls.function not in self._told:
             explain.trim()
         self._renew_inputs(calls)
         arguments = [tuple(self._argument(v) for v in item.values) for item in calls.items]
@@ -195,7 +200,8 @@ class Child:
             return
         finally:
             times = phases.stop() if phases else []
-        if self._explains and calls.profiled:
+        if self._explains and calls.profiled and calls.function not in self._told:
+            self._told.add(calls.function)
             explain.tell_code(self._modules())
         self._channel.send(wire.pack_done(self._seq, nanoseconds, outputs, times))
 
@@ -260,9 +266,10 @@ def _require_arrays(name: str, results: tuple[object, ...]) -> None:
     """Say which item of a tuple is none: "compress returned int" would not be what happened."""
     for i, item in enumerate(results):
         if not isinstance(item, np.ndarray | np.generic):
+            scalars = ", or NumPy scalars for single numbers" if name == "run" else ""
             raise ContractError(
                 f"{name} returned a tuple whose item {i} is {type(item).__name__}; "
-                "numpy arrays are needed"
+                f"NumPy arrays are needed{scalars}"
             )
 
 

@@ -30,6 +30,17 @@ FUNCTIONS = ("compress", "decompress", "run")
 CODE_LINE = "machine-code"
 """Begins a line that an explaining child prints about a function of the submission;
 tab-separated: name, file, line, bits, vector instructions, all instructions."""
+MAP_LINE = "code-map"
+"""Likewise, of a piece of machine code: name of its function, or nothing; its address, in hex; its
+size; the files it is of, by commas; and of its rows, by semicolons, bytes since the row before,
+number of the file, and line."""
+KEPT_LINE = "kept-call"
+"""Likewise, of a call in a loop that was not inlined: where it is, file and line; the function that
+is called, its file and line; its number of arguments, and how many of them are arrays."""
+VECTOR_LINE = "vector-code"
+"""Likewise, of work on whole vectors in a loop: file and line."""
+COUNTED_LINE = "reference-count"
+"""Likewise, of a change of a reference count in a loop: file and line."""
 
 Arg = np.ndarray | float | int | tuple[int, ...] | np.dtype
 

@@ -59,11 +59,13 @@ class Channel:
         self._memory = MemoryReader(child.pid)
         self._hold = False
         self._landing = np.empty(0, np.uint8)
+        self._explains = False
         self._called: set[str] = set()
         self._rates: dict[str, float] = {}
 
     def send_sources(self, submission: Submission, *, explains: bool = False) -> None:
         """Begin to load a submission, in a child that `explains` or not. Raises ChildGone."""
+        self._explains = explains
         blob = wire.pack_sources(dict(submission.files))
         fd = os.memfd_create("sources", os.MFD_CLOEXEC)
         try:
@@ -115,7 +117,8 @@ class Channel:
             return fault
         _, before = self._stop(deadline)
         inputs = self._write(content)
-        counters = Counters(self.child.pid) if calls.profiled else None
+        samples = self._explains
+        counters = Counters(self.child.pid, samples=samples) if calls.profiled else None
         try:
             result = self._go(calls, before, deadline, counters)
         finally:

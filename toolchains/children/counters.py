@@ -7,7 +7,6 @@ in it. Events are those of perf_event_open(2), asked for directly: no perf progr
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import os
 import platform
@@ -18,16 +17,14 @@ from pathlib import Path
 
 from toolchains.base import Usage
 
-_SYSCALL = {"x86_64": 298, "aarch64": 241}
-"""perf_event_open."""
-_ATTR_BYTES = 128
-_FLAGS_AT, _FORMAT_AT = 40, 32
+from .events import open_event
+from .samples import Samples
+
 _INHERIT, _EXCLUDE_KERNEL, _EXCLUDE_HV = 1 << 1, 1 << 5, 1 << 6
-_FORMAT_TIMES = 3
-"""Value, time enabled, time running: more events than the processor has counters take turns."""
-_CLOEXEC = 8
 _COUNT = struct.Struct("<QQQ")
 _HARDWARE, _SOFTWARE = 0, 1
+NO_HARDWARE = "no hardware counters here"
+"""How the reason begins why hardware events are not counted."""
 
 EVENTS: Mapping[str, tuple[int, int]] = {
     "instructions": (_HARDWARE, 1),
@@ -53,8 +50,11 @@ class _Event:
 class Counters:
     """Counts from `start` until `stop` what the threads of one process do."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, *, samples: bool = False) -> None:
+        """samples: also note where the threads are, which costs them a few percent."""
         self._pid = pid
+        self._wanted = samples
+        self._samples = Samples(())
         self._events: list[_Event] = []
         self._errors: dict[str, int] = {}
 
@@ -66,10 +66,13 @@ class Counters:
         self._peak_is_new = _forget_peak(self._pid)
         self._resident = _status_bytes(self._pid, "VmRSS" if self._peak_is_new else "VmHWM")
         self._cpu = {thread: _cpu_ns(self._pid, thread) for thread in threads}
+        self._samples = Samples(threads if self._wanted else ())
         self._before = self._read()
+        self._samples.start()
 
     def stop(self) -> Usage:
         """The difference since `start`."""
+        addresses = self._samples.stop()
         after = self._read()
         busy = [t for t in _threads(self._pid) if _cpu_ns(self._pid, t) > self._cpu.get(t, 0)]
         peak = _status_bytes(self._pid, "VmHWM") - self._resident
@@ -77,7 +80,7 @@ class Counters:
         for event in self._events:
             value = _scaled(self._before[event.fd], after[event.fd])
             counted[event.name] = counted.get(event.name, 0.0) + value
-        return Usage(len(busy), max(0, peak), counted, self._missing())
+        return Usage(len(busy), max(0, peak), counted, self._missing(), addresses)
 
     def _open(self, name: str, kind: int, number: int, threads: Sequence[int]) -> None:
         """One event per thread there is; threads that those start later are counted with them."""
@@ -106,6 +109,7 @@ class Counters:
 
     def close(self) -> None:
         """Free what it holds. Idempotent."""
+        self._samples.close()
         while self._events:
             os.close(self._events.pop().fd)
 
@@ -113,22 +117,27 @@ class Counters:
         hardware = [n for n in self._errors if EVENTS[n][0] == _HARDWARE]
         if not hardware:
             return ""
-        return f"no {', '.join(hardware)}: {reason(self._errors[hardware[0]])}"
+        return _without(hardware, self._errors[hardware[0]])
+
+
+def missing_here() -> str:
+    """Why this machine counts no hardware events, and the remedy; empty where it does."""
+    hardware = {name: code for name, code in EVENTS.items() if code[0] == _HARDWARE}
+    for kind, number in hardware.values():
+        fd = perf_event(kind, number, 0, _EXCLUDE_KERNEL | _EXCLUDE_HV)
+        if fd < 0:
+            return _without(list(hardware), -fd)
+        os.close(fd)
+    return ""
+
+
+def _without(events: Sequence[str], error: int) -> str:
+    return f"{NO_HARDWARE} ({', '.join(events)}): {reason(error)}"
 
 
 def perf_event(kind: int, number: int, thread: int, flags: int) -> int:
     """Descriptor of a running counter, or a negative error number."""
-    syscall = _SYSCALL.get(platform.machine())
-    if syscall is None:
-        return -errno.ENOSYS
-    attr = bytearray(_ATTR_BYTES)
-    struct.pack_into("<IIQ", attr, 0, kind, _ATTR_BYTES, number)
-    struct.pack_into("<Q", attr, _FORMAT_AT, _FORMAT_TIMES)
-    struct.pack_into("<Q", attr, _FLAGS_AT, _INHERIT | flags)
-    libc = ctypes.CDLL(None, use_errno=True)
-    raw = (ctypes.c_char * _ATTR_BYTES).from_buffer(attr)
-    fd = int(libc.syscall(syscall, raw, thread, -1, -1, _CLOEXEC))
-    return fd if fd >= 0 else -ctypes.get_errno()
+    return open_event(kind, number, thread, _INHERIT | flags)
 
 
 def reason(error: int) -> str:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from kernels.records import Failure, Guidance
 
-from . import bound_rules, child_rules, contract_rules, numba_rules, stage_rules
+from . import bound_rules, child_rules, contract_rules, numba_rules, stage_rules, task_rules
 from .performance_rules import Facts, performance_guidance
 from .rules import Rule, first_guidance
 
-RESULTS: tuple[Rule, ...] = (*stage_rules.RULES, *bound_rules.RULES, *contract_rules.RULES)
+RESULTS: tuple[Rule, ...] = (
+    *task_rules.QUANTIZE,
+    *stage_rules.RULES,
+    *bound_rules.RULES,
+    *contract_rules.RULES,
+)
 """About what a kernel made, whatever its target."""
 TABLES: dict[str, tuple[Rule, ...]] = {
     "numba": (*numba_rules.RULES, *child_rules.RULES),

@@ -41,6 +41,12 @@ OPERANDS: tuple[Rule, ...] = (
         "Store numbers: np.uint8(83) for 'S'; or build headers outside @njit with szstream.header.",
     ),
     compile_rule(
+        "float-index",
+        r"no `a\[i\]( = b)?` for .*\bi: float|[Uu]nsupported array index type float",
+        "An index is a float: / gives a float even of integers.",
+        "Use // for block counts and offsets, or np.int64(v) once.",
+    ),
+    compile_rule(
         "array-into-element",
         r"no `a\[i\] = b` for a: (?P<into>1-D \w+ array).*, i: .*, b: (?P<given>\d-D \w+ array)",
         "A whole {given} is assigned where one element of a {into} is written: with one index, an "
@@ -53,12 +59,6 @@ OPERANDS: tuple[Rule, ...] = (
         r"no `a\[i\] = b` for a: (?P<into>.*), i: (?P<at>.*), b: (?P<given>[^;]*)",
         "What is stored, {given}, does not fit an element of {into} at index {at}.",
         "Store one number of the array's dtype per element: out[i] = np.uint8(v).",
-    ),
-    compile_rule(
-        "float-index",
-        r"no `a\[i\]` for .*i: float|[Uu]nsupported array index type float",
-        "An index is a float: / gives a float even of integers.",
-        "Use // for block counts and offsets, or np.int64(v) once.",
     ),
     compile_rule(
         "too-many-indices",

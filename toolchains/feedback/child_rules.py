@@ -27,6 +27,20 @@ def _gone(
     return Rule(name, frozenset({kind}), pattern, *texts, line)
 
 
+_TASKS: tuple[Rule, ...] = (
+    Rule(
+        "histogram-outside",
+        frozenset({FailureKind.CRASH, FailureKind.EXCEPTION}),
+        r"SIGABRT|SIGSEGV|SIGBUS|after (its|it had) repl|IndexError",
+        "There are codes >= nbins, in this case or in one before it: a count was written outside "
+        "`counts`, where compiled code checks nothing.",
+        "codes >= nbins must be ignored: if c < nbins: counts[c] += 1.",
+        "",
+        lambda p: p.beyond_bins,
+        tasks=("histogram",),
+    ),
+)
+
 _IMPORTS: tuple[Rule, ...] = (
     _raised(
         "relative-import",
@@ -104,7 +118,8 @@ _NAMES: tuple[Rule, ...] = (
 _SIZES: tuple[Rule, ...] = (
     _raised(
         "float-as-integer",
-        r"only integers, slices|'float' object cannot be interpreted|sequence of integers or a sin",
+        r"only integers, slices|slice indices must|'float' object cannot be interpreted"
+        r"|sequence of integers or a sin",
         "A float stands where a count or an index is needed: / gives a float even of integers.",
         "Use //, rounded up where blocks are counted: (n + 31) // 32.",
     ),
@@ -460,6 +475,7 @@ _GONE: tuple[Rule, ...] = (
 )
 
 RULES: tuple[Rule, ...] = (
+    *_TASKS,
     *_IMPORTS,
     *_NAMES,
     *_NUMBERS[:1],

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+
 from kernels.records import FailureKind
 
 from .rules import Facts, LookUp, Rule
@@ -20,6 +23,12 @@ def _same_dtype(facts: Facts) -> Facts | None:
 
 def _same_shape(facts: Facts) -> Facts | None:
     return {} if facts["got_shape"] == facts["shape_wanted"] else None
+
+
+def _same_size(facts: Facts) -> Facts | None:
+    shapes = [re.findall(r"\d+", str(facts[key])) for key in ("got_shape", "shape_wanted")]
+    got, wanted = (math.prod(map(int, shape)) for shape in shapes)
+    return _same_dtype(facts) if got == wanted and shapes[0] != shapes[1] else None
 
 
 def _longer(facts: Facts) -> Facts | None:
@@ -43,11 +52,24 @@ RULES: tuple[Rule, ...] = (
         "not methods of a class.",
     ),
     _contract(
+        "stage-scalar",
+        r"run returned a tuple whose item (?P<item>\d+) \(`step`\) is (?P<got>float|int)\b",
+        "`step` is a Python {got}, and a NumPy scalar is needed, which is an array of 0 "
+        "dimensions.",
+        "Return np.float32(step).",
+    ),
+    _contract(
+        "stage-item",
+        r"run returned a tuple whose item (?P<item>\d+)(?P<which>[^;]*) is (?P<got>\w+)",
+        "run returned several things, and item {item}{which} is a {got}, not an array.",
+        "Return the arrays of the task's page, in its order, and nothing else.",
+    ),
+    _contract(
         "tuple-item",
         r"(?P<function>\w+) returned a tuple whose item (?P<item>\d+) is (?P<got>\w+)",
         "{function} returned several things, and item {item} is a {got}, not an array.",
-        "A codec's compress returns the stream alone: sizes, shape and settings go into its bytes. "
-        "A stage returns arrays, as on the task's page.",
+        "compress returns the stream alone: sizes, shape and settings go into its bytes; "
+        "decompress the array alone.",
     ),
     _contract(
         "returned-nothing",
@@ -61,6 +83,12 @@ RULES: tuple[Rule, ...] = (
         r"(?P<function>\w+) returned (?P<got>bytes|bytearray|memoryview)",
         "{function} returned a {got}, and an array is needed.",
         "np.frombuffer(result, np.uint8) for a stream; for data also .view(dtype).reshape(shape).",
+    ),
+    _contract(
+        "number-for-array",
+        r"(?P<function>run|decompress) returned (?P<got>int|float|bool);",
+        "{function} returned one number, and an array is needed.",
+        "Return the array that was computed, not its size or sum.",
     ),
     _contract(
         "returned-number",
@@ -131,9 +159,15 @@ RULES: tuple[Rule, ...] = (
     ),
     _contract(
         "output-count",
-        r"(?P<function>\w+) returned (?P<got>\d+) arrays, not (?P<wanted>\d+)",
-        "{function} returned {got} array(s), and the task asks for {wanted}.",
+        r"(?P<function>\w+) returned (?P<got>\d+) arrays, not (?P<wanted>\d+)(?P<names>[^.]*)",
+        "{function} returned {got} array(s), and the task asks for {wanted}{names}.",
         "Return exactly that many, as a tuple, in the order of the task's page.",
+    ),
+    _contract(
+        "output-order",
+        r"in another order: (?P<got>\([^)]*\)); (?P<wanted>\([^)]*\))",
+        "The outputs are returned in another order: {got} instead of {wanted}.",
+        "return {wanted}, as on the task's page.",
     ),
     _contract(
         "output-dtype",
@@ -145,6 +179,14 @@ RULES: tuple[Rule, ...] = (
         _same_shape,
     ),
     _contract(
+        "counts-shape",
+        r"(?=.*as `counts`)" + _FORMS,
+        "`counts` has shape {got_shape}, and {shape_wanted} is needed: nbins, whatever the codes.",
+        "Codes >= nbins are ignored: np.zeros(nbins, np.uint32), or "
+        "np.bincount(codes, minlength=nbins)[:nbins].",
+        _same_dtype,
+    ),
+    _contract(
         "output-longer",
         r"(?=.*run returned)" + _FORMS,
         "run returned {more} element(s) too many{which}: {got_shape} instead of {shape_wanted}.",
@@ -152,11 +194,35 @@ RULES: tuple[Rule, ...] = (
         _longer,
     ),
     _contract(
+        "output-reshaped",
+        r"(?=.*run returned)" + _FORMS,
+        "run returned shape {got_shape}{which}, and {shape_wanted} is needed, which has as many "
+        "elements.",
+        "Return out.reshape{shape_wanted}, or the shape of the input.",
+        _same_size,
+    ),
+    _contract(
+        "offsets-shape",
+        r"(?=.*as `offsets`)" + _FORMS,
+        "`offsets` has shape {got_shape}, and {shape_wanted} is needed: one more than there are "
+        "blocks.",
+        "offsets[0] = 0, and offsets[b + 1] = offsets[b] + sizes[b]: the total is the last.",
+        _same_dtype,
+    ),
+    _contract(
+        "words-shape",
+        r"(?=.*as `words`)" + _FORMS,
+        "`words` has shape {got_shape}, and {shape_wanted} is needed.",
+        "bitpack: rate words per block, of the last, shorter block too. huffman-encode: every "
+        "chunk takes (bits + 31) // 32 words of its own, the last included.",
+        _same_dtype,
+    ),
+    _contract(
         "output-shape",
         r"(?=.*run returned)" + _FORMS,
         "run returned shape {got_shape}{which}, and {shape_wanted} is needed.",
-        "Where lengths are computed, check the rounding up, (n + 31) // 32, and that every chunk "
-        "begins a new word; else reshape.",
+        "The page gives the shape; numbers of blocks and of chunks are rounded up: "
+        "(n + size - 1) // size.",
         _same_dtype,
     ),
     _contract(

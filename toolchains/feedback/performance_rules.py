@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kernels.records import Guidance, Loop
-from toolchains.vectorisation import REASONS, Reason, left_scalar, reason_of
+from kernels.records import Guidance, KeptCall, Loop
+from toolchains.vectorisation import (
+    CALL_SHARE,
+    CARRYING,
+    REASONS,
+    Reason,
+    left_scalar,
+    matters,
+    reason_of,
+)
 
 SHOWN = 4
 """Rules that are told of at most; the table goes from the weighty to the fine."""
-_HOT = 0.3
-"""Share of the time from which on a loop's function is worth a word."""
 
 
 @dataclass(frozen=True)
@@ -47,28 +53,66 @@ class PerformanceRule:
     name: str
     holds: Callable[[Facts], bool]
     explanation: str
+    """May name the {place} of the loop it is about, what it has {carried}, and the {call} in it."""
     suggestion: str
+    of: Callable[[Facts], Loop | None] = lambda _: None
+    """The loop it is about."""
 
-    def guidance(self) -> Guidance:
+    def guidance(self, facts: Facts) -> Guidance:
         """What it says."""
-        return Guidance(self.name, self.explanation, self.suggestion)
+        loop = self.of(facts)
+        words = _words(loop) if loop is not None else {}
+        return Guidance(self.name, self.explanation.format(**words), self.suggestion)
+
+
+def _words(loop: Loop) -> dict[str, str]:
+    calls = (call_text(call) for call in _hot_calls(loop))
+    carried = ", ".join(f"`{name}`" for name in loop.carried)
+    return {
+        "place": f"{loop.file}:{loop.line}",
+        "carried": f" ({carried})" if carried else "",
+        "call": "; ".join(calls),
+    }
+
+
+def call_text(call: KeptCall) -> str:
+    """Whom it calls, and with how much."""
+    arrays = f", {call.arrays} of them arrays" if call.arrays else ""
+    share = "" if call.share is None else f", {call.share:.0%} of the time"
+    return f"`{call.function}` ({call.file}:{call.line}; {call.arguments} arguments{arrays}{share})"
 
 
 def _scalar(facts: Facts) -> Loop | None:
     """The hottest loop that was not vectorised, where that matters."""
     if facts.of_copy_peak > 0.5:
         return None
-    hot = (one for one in facts.loops if left_scalar(one) and (one.share or 0.0) >= _HOT)
+    hot = (one for one in facts.loops if left_scalar(one) and matters(one))
     return next(hot, None)
+
+
+def _calling(facts: Facts) -> Loop | None:
+    """The hottest loop with calls that were not inlined."""
+    return next((one for one in facts.loops if _hot_calls(one) and matters(one)), None)
+
+
+def _hot_calls(loop: Loop) -> list[KeptCall]:
+    return [call for call in loop.calls if call.share is None or call.share >= CALL_SHARE]
+
+
+def _counting(facts: Facts) -> Loop | None:
+    return next((one for one in facts.loops if one.counts_references and matters(one)), None)
 
 
 def _loop_rule(reason: Reason) -> PerformanceRule:
     def holds(facts: Facts) -> bool:
         loop = _scalar(facts)
-        return loop is not None and reason_of(loop) is reason
+        # Of a loop that calls functions, another rule tells which.
+        told = reason.name == "calls" and _calling(facts) is loop
+        return loop is not None and reason_of(loop) is reason and not told
 
-    explanation = f"The hottest loop takes one value at a time, because it {reason.meaning}."
-    return PerformanceRule(f"loop-{reason.name}", holds, explanation, reason.remedy)
+    carries = "{carried}" if reason.name in CARRYING else ""
+    explanation = f"The hottest loop, {{place}}, {reason.meaning}{carries}."
+    return PerformanceRule(f"loop-{reason.name}", holds, explanation, reason.remedy, _scalar)
 
 
 RULES: tuple[PerformanceRule, ...] = (
@@ -92,11 +136,29 @@ RULES: tuple[PerformanceRule, ...] = (
         "temporary arrays, or loops that were never compiled.",
         "Move the work into one @njit function that passes over the data once.",
     ),
+    PerformanceRule(
+        "kept-call",
+        lambda f: _calling(f) is not None,
+        "In the loop {place} functions are called that were not inlined: {call}. Each call passes "
+        "its arguments one by one, an array as seven or more.",
+        "Write them out in the loop, or @njit(inline='always'); pass fewer arguments.",
+        _calling,
+    ),
+    PerformanceRule(
+        "reference-counts",
+        lambda f: _counting(f) is not None,
+        "In the loop {place} references to arrays are counted, an atomic operation each.",
+        "Don't slice, rebind or pass arrays inside it: index those made before the loop.",
+        _counting,
+    ),
     *(_loop_rule(reason) for reason in REASONS if reason.remedy),
     PerformanceRule(
         "one-function",
         lambda f: (
-            f.interpreted <= 0.5 and f.largest > 0.6 and f.of_copy_peak < 0.1 and _scalar(f) is None
+            f.interpreted <= 0.5
+            and f.largest > 0.6
+            and f.of_copy_peak < 0.1
+            and not any(find(f) for find in (_scalar, _calling, _counting))
         ),
         "One compiled function takes most of the time, far below what memory allows, and no loop "
         "in it is known to be left as it is: it does much work per value.",
@@ -118,10 +180,12 @@ RULES: tuple[PerformanceRule, ...] = (
     ),
     PerformanceRule(
         "new-memory",
-        lambda f: f.new_memory > 0.5,
-        "Every call, not only the first, touches memory it never had before: something is kept "
-        "from call to call, or mapped anew. Each new page costs about as much as writing it.",
-        "Keep nothing between calls (lists, globals, caches); allocate once per call.",
+        lambda f: f.new_memory > 0.25,
+        "Every call, not only the first, touches pages that it did not have before: it writes over "
+        "an input, whose pages are then copied, or keeps memory from call to call. A new page "
+        "costs several times what writing it does.",
+        "Write results into one array allocated per call, not over an input; keep nothing between "
+        "calls (lists, globals, caches).",
     ),
     PerformanceRule(
         "parallel-one-thread",
@@ -147,4 +211,4 @@ RULES: tuple[PerformanceRule, ...] = (
 
 def performance_guidance(facts: Facts) -> tuple[Guidance, ...]:
     """What the table says of a profile's slowest function."""
-    return tuple(rule.guidance() for rule in RULES if rule.holds(facts))[:SHOWN]
+    return tuple(rule.guidance(facts) for rule in RULES if rule.holds(facts))[:SHOWN]

@@ -37,6 +37,8 @@ class Rule:
     when: Callable[[ErrorPattern], bool] | None = None
     """Whether the rule speaks of this pattern of violations; needs one."""
     look_up: LookUp | None = None
+    tasks: tuple[str, ...] = ()
+    """How the names of the tasks it speaks of begin; needs a pattern, which names the task."""
 
     def guidance(self, failure: Failure) -> Guidance | None:
         """What the rule says of `failure`; None if it is about something else."""
@@ -57,7 +59,10 @@ class Rule:
         )
 
     def _sees(self, pattern: ErrorPattern | None) -> bool:
-        return self.when is None or (pattern is not None and self.when(pattern))
+        if pattern is None:
+            return self.when is None and not self.tasks
+        spoken_of = not self.tasks or pattern.task.startswith(self.tasks)
+        return spoken_of and (self.when is None or self.when(pattern))
 
 
 def compile_rule(

@@ -196,6 +196,21 @@ def test_a_violation_outside_the_core_breaks_holds() -> None:
     assert (told.holds, told.decided_by) == (False, "smooth_4d_f64")
 
 
+def test_a_tiny_array_does_not_decide_where_a_larger_one_is_wrong() -> None:
+    def misdeed(function: str, data: Array) -> Array | None:
+        if function == "decompress" and is_case(data, "two"):
+            return data + np.float32(1000)
+        return wrong(data) if function == "decompress" and is_case(data, "ramp") else None
+
+    assert verdict(misdeed).decided_by == "ramp"
+
+
+def test_a_tiny_array_decides_where_no_other_is_wrong() -> None:
+    told = verdict(lambda f, x: wrong(x) if f == "decompress" and is_case(x, "two") else None)
+
+    assert (told.holds, told.decided_by, told.violations) == (False, "two", 2)
+
+
 def test_a_kernel_whose_process_dies_after_its_reply_has_failed() -> None:
     dying = FakeSession(lambda *_: None)
     codec = TASKS["sz-open"]

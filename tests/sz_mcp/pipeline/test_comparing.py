@@ -12,6 +12,7 @@ from kernels.fields import Catalogue
 from kernels.records import FailureKind, Kernel, Status, Submission
 from results_db.statistics import FEWEST_PAIRS, Compared
 from sz_mcp.pipeline import Pipeline, Request, Watch
+from sz_mcp.pipeline.comparing import progress_of
 from toolchains.base import Cancellation
 
 FIELD = "na_temperature"
@@ -130,3 +131,23 @@ def test_two_comparisons_of_the_same_two_kernels_do_not_wait_for_each_other_fore
         kinds = [future.result(120).failure for future in (one, other)]
 
     assert [failure.kind for failure in kinds if failure] == [FailureKind.PEER, FailureKind.BOUND]
+
+
+def test_every_pair_brings_a_comparison_further_disturbed_or_not() -> None:
+    busy = [progress_of(made, 0, 7)[0] for made in range(28)]
+    calm = [progress_of(made, made, 7)[0] for made in range(7)]
+
+    assert busy == sorted(set(busy))
+    assert calm == sorted(set(calm))
+    assert busy[0] == calm[0] == 0.2
+    assert max(*busy, *calm) < 1
+    assert progress_of(11, 2, 7)[1] == "timing pair 12; 2 of 7 were undisturbed so far"
+
+
+def test_the_progress_of_a_comparison_never_goes_back(pipeline: Pipeline) -> None:
+    told: list[float] = []
+
+    compare(pipeline, RAW, TEN_TIMES, Watch(progress=lambda fraction, _: told.append(fraction)))
+
+    assert told == sorted(told)
+    assert len(set(told)) >= 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -76,7 +77,62 @@ def test_loops_have_places_and_reasons(codec: Profile) -> None:
 def test_hardware_counters_are_there_or_the_reason_is(codec: Profile) -> None:
     has = "compress.instructions" in values(codec)
 
-    assert has or any(note.startswith("no instructions, cycles") for note in codec.notes)
+    assert has or any(
+        note.startswith("no hardware counters here (instructions, cycles") for note in codec.notes
+    )
+
+
+def test_phases_are_parts_of_the_measured_time(codec: Profile) -> None:
+    found = values(codec)
+
+    for function in ("compress", "decompress"):
+        parts = [v for name, v in found.items() if name.startswith(f"phase.{function}.")]
+        assert sum(parts) == pytest.approx(found[f"{function}.seconds"])
+
+
+ROUNDS = """\
+import numba
+import numpy as np
+
+@numba.njit
+def work(x, out, rounds):
+    for i in range(x.size):
+        v = x[i]
+        for _ in range(rounds):
+            v = v * np.float32(1.5) - v
+        out[i] = v
+    bad = 0
+    while x[bad] != x[bad]:
+        bad += 1
+    return bad
+
+def compress(data, abs_bound):
+    out = np.empty(data.size, np.float32)
+    work(data.reshape(-1), out, 30)
+    return data.reshape(-1).view(np.uint8)
+
+def decompress(stream, shape, dtype):
+    return stream.view(dtype).reshape(shape)
+"""
+
+
+def test_a_loop_has_its_own_share_not_that_of_its_function(pipeline: Pipeline) -> None:
+    kernel = Kernel("k", Submission("sz-open", "numba", {"kernel.py": ROUNDS}))
+
+    profile = pipeline.profile(kernel, Request(FIELD), Watch())
+    again = pipeline.profile(kernel, Request(FIELD), Watch())
+
+    shares = {loop.line: loop.share for loop in profile.loops}
+    if set(shares.values()) == {None}:
+        assert all("one of" in loop.among for loop in profile.loops)
+        pytest.skip("the operating system does not tell where a process is")
+    assert (shares[8] or 0.0) + (shares.get(6) or 0.0) > 0.5
+    assert shares[12] == pytest.approx(0.0, abs=0.02)
+    # The compiler was not asked again.
+    assert again.loops == tuple(
+        replace(loop, share=later.share)
+        for loop, later in zip(profile.loops, again.loops, strict=True)
+    )
 
 
 def test_a_concise_reply_is_short_and_a_detailed_one_has_all(codec: Profile) -> None:
@@ -86,8 +142,11 @@ def test_a_concise_reply_is_short_and_a_detailed_one_has_all(codec: Profile) -> 
     assert len(text_of(short)) < 3200
     assert len(short.metrics) < len(long.metrics) == len(codec.metrics)
     assert "compress: " in text_of(short)
-    assert "loop kernel.py:" in text_of(short)
+    # Its one loop takes about as much of the time as is worth a line.
+    assert "loop kernel.py:" in text_of(long)
     assert len(short.loops) <= 3
+    assert text_of(short).startswith(f"profiled on {FIELD}: ")
+    assert not any("(instructions" in note for note in short.notes)
 
 
 def test_the_curve_behind_the_picture_is_this_machines(codec: Profile) -> None:

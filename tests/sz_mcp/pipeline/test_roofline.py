@@ -9,6 +9,7 @@ import pytest
 from kernels.records import Loop
 from sz_mcp.pipeline.roofline import Limit, Measured, metrics, percent, sentence
 from toolchains.base import Phase, Usage
+from toolchains.vectorisation import REASONS
 
 PACK = Phase("pack", "kernel.py", 12, 3, 0.9e-3, compiled=True)
 GLUE = Phase("compress", "kernel.py", 40, 1, 0.1e-3, compiled=False)
@@ -17,6 +18,7 @@ USAGE = Usage(1, 0, {"page_faults": 3.0})
 SLOW = Measured(
     function="compress",
     seconds=1e-3,
+    elements=250_000,
     original_bytes=1_000_000,
     moved_bytes=2_000_000,
     copy_gbps=10.0,
@@ -41,6 +43,7 @@ def test_a_copy_reaches_the_copy_peak() -> None:
         ({}, Limit.COMPUTE),
         ({"seconds": 1.9e-4}, Limit.MEMORY),
         ({"empty_seconds": 3e-4}, Limit.OVERHEAD),
+        ({"usage": replace(USAGE, counters={"page_faults": 1e3})}, Limit.PAGES),
         ({"phases": (replace(PACK, compiled=False),)}, Limit.INTERPRETED),
         ({"phases": ()}, Limit.COMPUTE),
     ],
@@ -48,20 +51,38 @@ def test_a_copy_reaches_the_copy_peak() -> None:
 def test_what_takes_the_time_decides(change: dict[str, object], limit: Limit) -> None:
     one = replace(SLOW, **change)  # type: ignore[arg-type]
 
-    assert one.limit is limit
+    assert one.limit() is limit
     assert f"is {limit}: " in sentence(one, ())
 
 
 def test_the_sentence_has_the_numbers_behind_it() -> None:
-    fast = Loop("pack", "kernel.py", 13, "for", 16, share=0.9)
-    scalar = replace(fast, line=20, width=1, reason="(as LLVM says) no")
+    fast = Loop("pack", "kernel.py", 13, "for", 16, share=0.5)
+    scalar = replace(fast, line=20, width=1, reason="(as LLVM says) no", share=0.3)
+    cold = replace(scalar, line=30, share=0.01)
 
-    told = sentence(SLOW, (scalar, fast))
+    told = sentence(SLOW, (scalar, fast, cold))
 
     assert told == (
-        "compress takes 1.00 ms and is compute-bound: it moves 2 MB at 2 GB/s, 10% of what a copy "
-        "of that size does; 90% is in `pack` (kernel.py:12, machine code); 1 of the 2 loops in "
-        "compiled code are not vectorised"
+        "compress takes 1 ms and is compute-bound: 4 ns per element of the field, 10% of the speed "
+        "of a copy; 90% is in `pack` (kernel.py:12, machine code); of the 2 loops that take its "
+        "time, 1 left scalar"
+    )
+
+
+def chain() -> Loop:
+    (reason,) = [reason for reason in REASONS if reason.name == "chain"]
+    return Loop("pack", "kernel.py", 13, "while", 1, reason.meaning, 0.8, carried=("at", "word"))
+
+
+def test_a_slow_loop_whose_steps_wait_for_each_other_is_the_verdict() -> None:
+    slow = replace(SLOW, seconds=4e-3)
+
+    assert slow.limit((chain(),)) is Limit.LATENCY
+    assert slow.limit((replace(chain(), share=0.05),)) is Limit.COMPUTE
+    assert SLOW.limit((chain(),)) is Limit.COMPUTE
+    assert sentence(slow, (chain(),)).startswith(
+        "compress takes 4 ms and is a latency-bound chain: 16 ns per element of the field; in the "
+        "loop kernel.py:13 each step waits for the one before (at, word); 90%"
     )
 
 

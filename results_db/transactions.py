@@ -1,0 +1,40 @@
+"""One transaction of DuckDB, and what is said when its disk refuses."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import duckdb
+
+_FULL_SIGNS = (
+    "No space left",
+    "Disk quota exceeded",
+    "File too large",
+    "Could not write all bytes",
+)
+"""How the system and DuckDB say that a file could not grow."""
+
+
+@contextlib.contextmanager
+def transaction(connection: duckdb.DuckDBPyConnection, *, commit: bool = True) -> Iterator[None]:
+    """Commit what is done while this lasts, or undo it: after a failure, or if told so."""
+    connection.execute("BEGIN")
+    try:
+        yield
+        connection.execute("COMMIT" if commit else "ROLLBACK")
+    except BaseException:
+        # DuckDB ends a transaction by itself when the disk refuses; that there is none to roll
+        # back would hide why.
+        with contextlib.suppress(duckdb.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def remedy(error: BaseException) -> str:
+    """What helps against an error of the disk; empty if nothing is known to."""
+    if any(sign in str(error) for sign in _FULL_SIGNS):
+        return (
+            "\nThe disk is full: free space on it, or move the home to a larger one; then repeat."
+        )
+    return ""
