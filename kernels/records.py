@@ -428,6 +428,14 @@ class KeptCall:
     share: float | None = None
     """Of the profiled time, spent in that function; None if not known."""
 
+    @property
+    def text(self) -> str:
+        """Whom it calls, and with how much."""
+        arrays = f", {self.arrays} of them arrays" if self.arrays else ""
+        share = "" if self.share is None else f", {self.share:.0%} of the time"
+        place = f"{self.file}:{self.line}"
+        return f"`{self.function}` ({place}; {self.arguments} arguments{arrays}{share})"
+
 
 @dataclass(frozen=True)
 class Loop:

@@ -55,7 +55,6 @@ from sz_mcp.replies import (
 from sz_mcp.settings import FeedbackLevel
 from sz_mcp.steps import after, after_build, at
 from toolchains.children.counters import NO_HARDWARE
-from toolchains.feedback.performance_rules import call_text
 from toolchains.vectorisation import left_scalar
 
 if TYPE_CHECKING:
@@ -383,7 +382,7 @@ def _loop_facts(loop: Loop) -> list[str]:
     facts = [fact for fact in (loop.reason, loop.among) if fact]
     if loop.carried:
         facts.append(f"carried: {', '.join(loop.carried)}")
-    facts += (f"not inlined: {call_text(call)}" for call in loop.calls)
+    facts += (f"not inlined: {call.text}" for call in loop.calls)
     if loop.counts_references:
         facts.append("counts references to arrays")
     return facts

@@ -271,7 +271,8 @@ class KernelReply(Reply):
     run_id: str | None = None
     """Name of this run in the ledger; while `running`, what to give get_result."""
     message: str = ""
-    """What happened, in a sentence; empty on success and at feedback level `none`."""
+    """What happened, in a sentence; empty on success (but for a cancellation that came too late)
+    and at feedback level `none`."""
     diagnostics: list[DiagnosticReply] = []
     guidance: list[GuidanceReply] = []
     output: str = ""

@@ -143,7 +143,7 @@ REASONS: tuple[Reason, ...] = (
     ),
     Reason(
         "branches",
-        r"[Cc]ontrol flow|switch",
+        r"(?i)control flow|switch",
         "has branches that are more than a choice between two values",
         "Write choices as values (x if c else y) with both sides computed; move rare cases into a "
         "second loop.",

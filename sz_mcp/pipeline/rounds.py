@@ -173,7 +173,7 @@ class Rounds:
         failure = self._make_room(batch + 1)
         repetition = 0
         while failure is None and self._more(repetition):
-            self._tell()
+            self._tell(repetition)
             # Not a fixed number of calls, so that a kernel can't count its way to the clock.
             size = batch + (batch > 1 and secrets.randbelow(4) == 0)
             failure = self._repeat(repetition, size)
@@ -234,12 +234,14 @@ class Rounds:
         live.roomy_bytes = nbytes
         return done if isinstance(done, Failure) else None
 
-    def _tell(self) -> None:
+    def _tell(self, repetition: int) -> None:
         """Report now and then: a report wakes other threads, which disturbs what is timed."""
         now = time.monotonic()
         if now - self._told >= _TELL_S:
             self._told = now
-            fraction = 0.2 + 0.8 * self._undisturbed / self._repeats
+            # Disturbed repetitions are progress too: there is an end to them.
+            done = max(self._undisturbed, repetition / _TRIES) / self._repeats
+            fraction = 0.2 + 0.8 * done
             text = f"timing {self._undisturbed + 1} of {self._repeats}"
             self._bench.watch.progress(fraction, text)
 

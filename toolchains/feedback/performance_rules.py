@@ -66,20 +66,13 @@ class PerformanceRule:
 
 
 def _words(loop: Loop) -> dict[str, str]:
-    calls = (call_text(call) for call in _hot_calls(loop))
+    calls = (call.text for call in _hot_calls(loop))
     carried = ", ".join(f"`{name}`" for name in loop.carried)
     return {
         "place": f"{loop.file}:{loop.line}",
         "carried": f" ({carried})" if carried else "",
         "call": "; ".join(calls),
     }
-
-
-def call_text(call: KeptCall) -> str:
-    """Whom it calls, and with how much."""
-    arrays = f", {call.arrays} of them arrays" if call.arrays else ""
-    share = "" if call.share is None else f", {call.share:.0%} of the time"
-    return f"`{call.function}` ({call.file}:{call.line}; {call.arguments} arguments{arrays}{share})"
 
 
 def _scalar(facts: Facts) -> Loop | None:
