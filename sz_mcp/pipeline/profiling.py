@@ -268,6 +268,7 @@ def _facts(
     total = sum(p.seconds for p in slow.phases)
     return Facts(
         interpreted=slow.interpreted,
+        helped=slow.helped,
         largest=max((p.seconds for p in slow.phases), default=0.0) / total if total else 0.0,
         of_copy_peak=slow.of_copy_peak,
         overhead=slow.overhead,

@@ -6,7 +6,7 @@ Measurements flow in, metrics and a verdict with its numbers flow out. Nothing i
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,6 +19,7 @@ MEMORY_BOUND = 0.5
 OVERHEAD_BOUND = 0.25
 """Share of a call that an empty one takes, from which on the kernel hardly matters."""
 INTERPRETED = 0.5
+_HELP = "szstream.py"
 FAULTED = 0.25
 """Part of the bytes moved that lay in pages which had to be made, from which on that decides: a
 fault takes about as long as copying its page several times."""
@@ -65,9 +66,17 @@ class Measured:
 
     @property
     def interpreted(self) -> float:
-        """Part of the time in the submission's functions that ran as Python."""
+        """Part of the time in its functions that the submission's own ones ran as Python."""
+        return self._part(lambda p: not p.compiled and p.file != _HELP)
+
+    @property
+    def helped(self) -> float:
+        """Part of the time in its functions that `szstream` took."""
+        return self._part(lambda p: p.file == _HELP)
+
+    def _part(self, chosen: Callable[[Phase], bool]) -> float:
         total = sum(p.seconds for p in self.phases)
-        return sum(p.seconds for p in self.phases if not p.compiled) / total if total else 0.0
+        return sum(p.seconds for p in self.phases if chosen(p)) / total if total else 0.0
 
     @property
     def of_copy_peak(self) -> float:

@@ -31,6 +31,19 @@ def decompress(stream, shape, dtype):
     return stream.view(dtype).reshape(shape)
 """
 NUMPY = VIEW.replace("return data", "return (np.sin(data) * 0 + data).astype(data.dtype)")
+CHECKED = """\
+import numpy as np
+import szstream
+
+def compress(data, abs_bound):
+    body = data.reshape(-1).view(np.uint8)
+    for _ in range(3):
+        szstream.check_sum(body)
+    return body
+
+def decompress(stream, shape, dtype):
+    return stream.view(dtype).reshape(shape)
+"""
 HOARD = "import mmap\n" + VIEW.replace(
     "    return data",
     "    area = mmap.mmap(-1, 4 * data.nbytes)\n"
@@ -99,6 +112,7 @@ class Trigger:
 
 
 TRIGGERS = {
+    "stream-check": Trigger(CHECKED, "na_temperature"),
     "overhead": Trigger(VIEW),
     "python-phase": Trigger(NUMPY),
     "one-function": Trigger(ONE),

@@ -1,11 +1,13 @@
 """Self time of a submission's own functions while one request runs.
 
 The functions of a submission's modules are replaced, in those modules' globals, by wrappers that
-keep a stack. A numba function called from machine code is not seen: its time is its caller's.
+keep a stack, and so are those of `szstream`, which a kernel may call. A numba function called from
+machine code is not seen: its time is its caller's.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +19,7 @@ from numba.core.dispatcher import Dispatcher
 from .wire import PhaseTime
 
 MAX_PHASES = 128
+_HELP = "szstream"
 
 
 class PhaseClock:
@@ -29,9 +32,9 @@ class PhaseClock:
         self._functions: list[Callable[..., object]] = []
         self._replaced: list[tuple[ModuleType, str, object]] = []
         wrappers: dict[int, Callable[..., object]] = {}
-        for module in modules:
+        for module in (*modules, *_help()):
             for name, value in list(vars(module).items()):
-                if not _is_own(value, sources):
+                if not (_is_own(value, sources) or _helps(name, value)):
                     continue
                 if id(value) not in wrappers:
                     wrappers[id(value)] = self._wrap(value)
@@ -74,6 +77,17 @@ def _is_own(value: object, sources: Path) -> bool:
     return isinstance(function, FunctionType) and function.__code__.co_filename.startswith(
         str(sources)
     )
+
+
+def _help() -> list[ModuleType]:
+    """szstream, if the kernel imported it."""
+    return [module for name, module in list(sys.modules.items()) if name == _HELP]
+
+
+def _helps(name: str, value: object) -> bool:
+    """Whether it is one of szstream's functions for kernels."""
+    public = isinstance(value, FunctionType) and not name.startswith("_")
+    return public and getattr(value, "__module__", "") == _HELP
 
 
 def _phase(function: Callable[..., object], calls: int, nanoseconds: int) -> PhaseTime:

@@ -28,6 +28,8 @@ class Facts:
     """Part of the time in functions that ran as Python."""
     largest: float = 0.0
     """Part of the time in the submission's largest function."""
+    helped: float = 0.0
+    """Part of the time that szstream took."""
     of_copy_peak: float = 0.0
     """Time to copy as many bytes as it moves, over its time."""
     overhead: float = 0.0
@@ -170,6 +172,13 @@ RULES: tuple[PerformanceRule, ...] = (
         "At its peak a call holds several times the memory of its input and output: temporary "
         "arrays as large as the field, or wider types than the data.",
         "Work through the data in blocks; reuse one buffer (out=...); keep the type of the data.",
+    ),
+    PerformanceRule(
+        "stream-check",
+        lambda f: f.helped > 0.25,
+        "Much of the time goes to szstream, which reads the whole body once more for its check.",
+        "Add the check up in the loop that reads or writes the body: szstream.header(..., "
+        "body=check), and szstream.parse(..., verify_check=False) with a look at `.check`.",
     ),
     PerformanceRule(
         "new-memory",
