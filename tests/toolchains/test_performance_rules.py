@@ -30,6 +30,7 @@ def compress(data, abs_bound):
 def decompress(stream, shape, dtype):
     return stream.view(dtype).reshape(shape)
 """
+COPY = VIEW.replace("view(np.uint8)", "view(np.uint8).copy()")
 NUMPY = VIEW.replace("return data", "return (np.sin(data) * 0 + data).astype(data.dtype)")
 CHECKED = """\
 import numpy as np
@@ -121,7 +122,7 @@ TRIGGERS = {
     "new-memory": Trigger(HOARD),
     "parallel-one-thread": Trigger(PARALLEL),
     "idle-threads": Trigger(ONE, threads=2),
-    "near-memory": Trigger(VIEW, "na_temperature"),
+    "near-memory": Trigger(COPY, "synthetic-256"),
 }
 RECORDED = {
     # Other work can't be had on demand.
