@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 _LANGUAGES = {".py": "python", ".cu": "cuda", ".hip": "hip", ".csl": "csl"}
 """Suffix → what its code block is marked as."""
-_EXAMPLE = re.compile(r"^## Complete example: (\S+)$", re.MULTILINE)
-_FILE = re.compile(r"^### (\S+)\n+(`{3,})\w*\n(.*?)^\2$", re.MULTILINE | re.DOTALL)
 
 
 def task_page(task: Task) -> str:
@@ -25,15 +23,6 @@ def task_page(task: Task) -> str:
         if (styles := baselines.styles(task.name, family))
     ]
     return "\n".join([task.page.rstrip() + "\n", *examples])
-
-
-def examples_of(page: str) -> dict[str, dict[str, str]]:
-    """Family → files of the complete examples of a page, read from its text."""
-    _, *parts = _EXAMPLE.split(page)
-    return {
-        family: {name: text for name, _, text in _FILE.findall(body)}
-        for family, body in zip(parts[::2], parts[1::2], strict=True)
-    }
 
 
 def _example(submission: Submission) -> str:

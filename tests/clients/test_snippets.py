@@ -74,18 +74,19 @@ def here(command: str, arguments: list[str], home: Path) -> tuple[str, list[str]
     return sys.executable, ["-m", "sz_mcp", *folders, "--home", str(home)]
 
 
-async def speak(command: str, arguments: list[str]) -> None:
+async def name_told_by(command: str, arguments: list[str]) -> str:
+    """What the server that a command starts calls itself."""
     server = StdioServerParameters(command=command, args=arguments, env=servers.environment())
     async with Client(server) as client:
         assert client.server_info is not None
-        assert client.server_info.name == "sz-mcp"
+        return client.server_info.name
 
 
 @pytest.mark.parametrize("entry", entries("command"))
 async def test_a_configured_command_starts_a_server(tmp_path: Path, entry: dict[str, Any]) -> None:
     assert entry.get("type", "stdio") == "stdio"
 
-    await speak(*here(entry["command"], entry["args"], tmp_path))
+    assert await name_told_by(*here(entry["command"], entry["args"], tmp_path)) == "sz-mcp"
 
 
 @pytest.mark.parametrize("entry", entries("url"))
@@ -114,7 +115,7 @@ async def test_the_command_that_claude_code_is_given_starts_a_server(
 ) -> None:
     command, *arguments = shlex.split(line.partition(" -- ")[2].replace("$PWD", str(tmp_path)))
 
-    await speak(*here(command, arguments, tmp_path))
+    assert await name_told_by(*here(command, arguments, tmp_path)) == "sz-mcp"
 
 
 @pytest.mark.parametrize("line", claude_lines())

@@ -11,24 +11,22 @@ from mcp_types import TextResourceContents
 
 from kernels.tasks import TASKS
 from sz_mcp.app import App
-from sz_mcp.pages import examples_of
 from sz_mcp.server import create_server
 from sz_mcp.settings import Settings
 from tests.sz_mcp.conftest import call
+from tests.sz_mcp.page_text import examples_of
 
 pytestmark = pytest.mark.anyio
 
-ALWAYS = ("lorenzo-1d", "bitpack", "sz-open")
+HALVES = tuple(TASKS)[::2], tuple(TASKS)[1::2]
+"""Two servers, so that two cores share the work."""
 
 
-async def test_examples_of_some_pages_are_right_as_they_are_printed(tmp_path: Path) -> None:
-    await assert_right(tmp_path, ALWAYS)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-async def test_the_examples_of_all_other_pages_are_right_too(tmp_path: Path) -> None:
-    await assert_right(tmp_path, [task for task in TASKS if task not in ALWAYS])
+@pytest.mark.parametrize("tasks", HALVES, ids=("even", "odd"))
+async def test_the_example_of_every_page_is_right_as_it_is_printed(
+    tmp_path: Path, tasks: tuple[str, ...]
+) -> None:
+    await assert_right(tmp_path, tasks)
 
 
 async def assert_right(home: Path, tasks: Iterable[str]) -> None:

@@ -13,12 +13,13 @@ from mcp_types import INVALID_PARAMS, BlobResourceContents, TextResourceContents
 
 from kernels.tasks import TASKS
 from sz_mcp.app import App
-from sz_mcp.pages import examples_of, task_page
+from sz_mcp.pages import task_page
 from sz_mcp.server import create_server
 from sz_mcp.tools import TOOLS
 from tests.sz_mcp import fakes
 from tests.sz_mcp.conftest import Era, call, compiled
 from tests.sz_mcp.fakes import FakePipeline, make_app
+from tests.sz_mcp.page_text import examples_of
 
 pytestmark = pytest.mark.anyio
 
