@@ -6,6 +6,50 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class Smallest:
+    """What an array shows that can't be made any smaller without the bound holding on it.
+
+    What is left in it is needed: it is the cause, or the way to it.
+    """
+
+    size: int
+    at: int
+    """Flat index of the largest error."""
+    runs: int
+    """Of equal values."""
+    alone: bool
+    """The wrong value is wrong by itself, too."""
+    beside_special: bool
+    """The wrong value is finite, and another one is not."""
+    beside_fill: bool
+    """Another value is far larger than the wrong one."""
+    too_wide: bool
+    """All values are finite, but the largest minus the smallest is not, in the data type."""
+    excess_ulps: float
+    """By how much the largest error exceeds the bound, in units of the last place."""
+    mirrored: bool
+    """A negative value came back as its magnitude."""
+    grows: bool
+    """Each value adds an error within the bound to the error of those before it."""
+    in_tail: int = 0
+    """Repeated along an axis, the value is right but for so many last places; 0 if not so."""
+    in_tail_of: int = 0
+    """Places on that axis."""
+    from_on: bool = False
+    """Not only at this place, but anywhere from it on."""
+    in_place: bool = False
+    """Whatever stands at this place is wrong."""
+    spared: float = 0.0
+    """Share of the places at which the same value comes back right, where it depends on that."""
+    spared_period: int = 0
+    """At every so manyth place the value comes back right, and at no other; 0: no such number."""
+    value_limit: int = 0
+    """From 2 to this power steps (of twice the bound) on a value is wrong by itself; 0: none."""
+    jump_limit: int = 0
+    """The same of a value after a 0."""
+
+
+@dataclass(frozen=True)
 class ErrorPattern:
     """Where violations lie and what they look like; of a large array, of its part around the first.
 
@@ -72,3 +116,15 @@ class ErrorPattern:
     """Wrong words have the right bits, but lower down."""
     beyond_bins: bool = False
     """Of a histogram: there are codes that have no bin, and as many were counted too often."""
+    narrowed: bool = False
+    """Of float64 data: every value came back as a float32 holds it."""
+    flushed: bool = False
+    """Every wrong value is subnormal, and came back as 0."""
+    wide: bool = False
+    """The largest value minus the smallest is beyond the data type."""
+    border: int = 0
+    """Along `border_axis` the error jumps only where a block of so many begins; 0 if not."""
+    border_axis: int = -1
+    """-1 for the flat array."""
+    smallest: Smallest | None = None
+    """Of a codec, if a smaller array was found that shows the fault."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from kernels.borders import Border, border
 from kernels.error_pattern import ErrorPattern
 from kernels.records import Arg, Array, Comparison
 from kernels.resemblances import real_resemblance, whole_resemblance
@@ -19,10 +20,11 @@ from kernels.resemblances import real_resemblance, whole_resemblance
 LOOKED_AT = 1 << 18
 """Most values looked at."""
 PERIODS = (4096, 2048, 1024, 512, 256, 128, 64, 32)
-_BLOCKS = (32, 128, 4096)
-"""Block lengths of the tasks: a block of szp, of szx, a chunk."""
+_BLOCKS = (32, 128, 4096, 64, 256, 512, 1024)
+"""Block lengths: of szp, of szx, of their chunks; then others that are usual."""
 _NEARLY_ALL = 0.95
-_BLOCK = 32
+_PREDICTED = (32, 64, 128, 256, 1024, 4096)
+"""Lengths of blocks in which one value may spoil the others."""
 _FILL_RATIO = 1e6
 """A value so many times the median magnitude is taken for a fill value."""
 _STEP_TOLERANCE = 1.01
@@ -107,9 +109,7 @@ def _wrong(x: Array, y: Array, bound: float) -> Mask:
     if x.dtype.kind != "f":
         return np.asarray(x != y)
     with np.errstate(all="ignore"):
-        close = np.abs(x.astype(np.float64) - y.astype(np.float64)) <= bound
-    wrong: Mask = ~(close | (x == y) | (np.isnan(x) & np.isnan(y)))
-    return wrong
+        return ~_close(x.astype(np.float64), y.astype(np.float64), bound)
 
 
 def _pattern(scene: _Scene, task: str, output: int, comparison: Comparison) -> ErrorPattern:
@@ -177,6 +177,7 @@ def _with_errors(places: ErrorPattern, scene: _Scene) -> ErrorPattern:
         magnitude = np.abs(x)
         factor = _factor(x, y, scene)
         above = _above_all(magnitude, scene)
+        jumps = _border(errors, scene)
         return ErrorPattern(
             **{
                 **places.__dict__,
@@ -191,8 +192,46 @@ def _with_errors(places: ErrorPattern, scene: _Scene) -> ErrorPattern:
                 "wrapped_bits": _wrapped(errors, scene),
                 "factor": factor,
                 "resembles": real_resemblance(scene.x, scene.y, scene.shape, scene.bound),
+                "narrowed": _narrowed(scene),
+                "flushed": _flushed(magnitude, scene),
+                "wide": _wide(scene),
+                "border": jumps.length,
+                "border_axis": jumps.axis,
             }
         )
+
+
+def _narrowed(scene: _Scene) -> bool:
+    if scene.x.dtype != np.float64:
+        return False
+    single = scene.x.astype(np.float32).astype(np.float64)
+    if _close(scene.y, single, scene.bound)[scene.wrong].all():
+        return True
+    cut = scene.y.astype(np.float32).astype(np.float64)
+    return bool(_close(scene.y, cut, 0.0).all() and not (cut == cut[0]).all())
+
+
+def _close(x: Array, y: Array, bound: float) -> Mask:
+    """Elementwise; NaN is close to NaN."""
+    return np.asarray((np.abs(x - y) <= bound) | (x == y) | (np.isnan(x) & np.isnan(y)))
+
+
+def _flushed(magnitude: Reals, scene: _Scene) -> bool:
+    wrong = magnitude[scene.wrong]
+    came_back = scene.y[scene.wrong]
+    return bool((came_back == 0).all() and wrong.max() < np.finfo(scene.x.dtype).tiny)
+
+
+def _wide(scene: _Scene) -> bool:
+    finite = scene.x[np.isfinite(scene.x)]
+    return bool(finite.size and np.isinf(finite.max() - finite.min()))
+
+
+def _border(errors: Reals, scene: _Scene) -> Border:
+    """Only told of a whole array: a part begins anywhere in its rows."""
+    if scene.start or scene.x.size < scene.size or not scene.bound:
+        return Border()
+    return border(errors.reshape(scene.shape), scene.bound)
 
 
 def _special(x: Reals, scene: _Scene, *, onward: bool) -> dict[str, float]:
@@ -214,24 +253,27 @@ def _beside(special: Mask, scene: _Scene, *, onward: bool) -> float:
     """Share of the violations next to a special value, or in its block; all that follow one."""
     if not special.any():
         return 0.0
-    near = _dilated(special, scene)
-    if near.mean() > 0.9:
-        return 0.0
-    first = int(scene.at[0]) - scene.start
-    if onward and near[first] and not special[first]:
-        return 1.0
-    return float((near & ~special)[scene.wrong].mean())
+    share = 0.0
+    for block in _PREDICTED:
+        near = _dilated(special, scene, block)
+        if near.mean() > 0.9:
+            break
+        first = int(scene.at[0]) - scene.start
+        if onward and near[first] and not special[first]:
+            return 1.0
+        share = max(share, float((near & ~special)[scene.wrong].mean()))
+    return share
 
 
-def _dilated(special: Mask, scene: _Scene) -> Mask:
+def _dilated(special: Mask, scene: _Scene, block: int) -> Mask:
     near = special.copy()
     strides = {int(np.prod(scene.shape[axis + 1 :])) for axis in range(len(scene.shape))}
     for stride in strides:
         near[stride:] |= special[:-stride]
         near[:-stride] |= special[stride:]
-    blocks = np.zeros(-(-special.size // _BLOCK) * _BLOCK, np.bool_)
+    blocks = np.zeros(-(-special.size // block) * block, np.bool_)
     blocks[: special.size] = special
-    near |= np.repeat(blocks.reshape(-1, _BLOCK).any(axis=1), _BLOCK)[: special.size]
+    near |= np.repeat(blocks.reshape(-1, block).any(axis=1), block)[: special.size]
     return near
 
 
@@ -249,22 +291,28 @@ def _excess_ulps(errors: Reals, scene: _Scene) -> float:
     """`inf` where a value came back that is not finite, or is not what a bound is about."""
     if not scene.bound or not np.isfinite(errors[scene.wrong]).all():
         return float("inf")
-    ulps = np.spacing(np.maximum(np.abs(scene.x), np.abs(scene.y)).astype(scene.x.dtype))
+    ulps = last_place(np.maximum(np.abs(scene.x), np.abs(scene.y)))
     excess = (np.abs(errors) - scene.bound) / ulps
     return float(max(excess[scene.wrong].max(), 0.0))
+
+
+def last_place(magnitude: Array) -> Array:
+    """Units in the last place, of the largest number too."""
+    largest = np.finfo(magnitude.dtype).max
+    return np.asarray(np.spacing(np.minimum(magnitude, np.nextafter(largest, 0))))
 
 
 def _accumulates(errors: Reals, scene: _Scene) -> bool:
     """Each step adds an error within the bound, and the sum is beyond it.
 
     A predictor that reads originals where the decoder has only what it decoded does that, along the
-    scan or, in several dimensions, along all axes.
+    scan, be it from one value before or from several, or along all axes.
     """
     if not scene.bound or scene.wrong.all() or not np.isfinite(errors).all():
         return False
-    if not 1.2 < float(np.abs(errors).max() / scene.bound) < 1e6:
+    if not 1.2 < float(np.abs(errors).max() / scene.bound) < 1e9:
         return False
-    changes = [np.diff(errors)]
+    changes = [np.diff(errors, n=order) for order in (1, 2, 3)]
     row = int(np.prod(scene.shape[1:]))
     if len(scene.shape) > 1 and row and scene.start % row == 0 and errors.size >= 2 * row:
         block = errors[: errors.size // row * row].reshape(-1, *scene.shape[1:])
@@ -319,7 +367,8 @@ def _factor(x: Reals, y: Reals, scene: _Scene) -> float:
     if both.sum() < 4 or scene.wrong.mean() < 0.3:
         return 0.0
     x, y = x[both], y[both]
-    large = np.abs(x) >= np.median(np.abs(x))
+    # Halved: the middle of two large values may overflow.
+    large = np.abs(x) / 2 >= np.median(np.abs(x) / 2)
     factor = float(np.median(y[large] / x[large]))
     away = abs(factor - 1) * float(np.abs(x).max())
     tolerance = 1.05 * scene.bound * max(1.0, abs(factor)) + 1e-6 * abs(factor) * np.abs(x)

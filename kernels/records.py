@@ -9,82 +9,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels.error_pattern import ErrorPattern
+from kernels.statuses import Execution as Execution
+from kernels.statuses import FailureKind as FailureKind
+from kernels.statuses import Status as Status
+from kernels.verdicts import Damage, Search
 
 Array = npt.NDArray[Any]
 """Of one of the data types that the contract names; which one is checked where it matters."""
 
 Arg = Array | float | int | tuple[int, ...] | np.dtype[np.generic]
 """What a kernel's function may be given: array, abs_bound, count, shape, dtype."""
-
-
-class Status(StrEnum):
-    """How far a kernel got (the ladder, in order), or why it is not on the ladder."""
-
-    RECEIVED = "received"
-    PARSED = "parsed"
-    COMPILED = "compiled"
-    LOADS = "loads"
-    TERMINATES = "terminates"
-    ROUNDTRIPS = "roundtrips"
-    BOUND_OK = "bound_ok"
-    TIMED = "timed"
-
-    RUNNING = "running"
-    REJECTED = "rejected"
-    REFUSED = "refused"
-    ERROR = "error"
-    SUSPECT = "suspect"
-    INCONCLUSIVE = "inconclusive"
-
-
-class Execution(StrEnum):
-    """How a target runs here. Results of different executions are never ranked together."""
-
-    HARDWARE = "hardware"
-    EMULATED = "emulated"
-    SIMULATED = "simulated"
-
-
-class FailureKind(StrEnum):
-    """What stopped a kernel; the causes that feedback and the `failure_modes` view tell apart."""
-
-    SYNTAX = "syntax"
-    """The source does not parse."""
-    COMPILE = "compile"
-    """The target's compiler refused it (for numba: a typing or lowering error)."""
-    TRIPWIRE = "tripwire"
-    """A static check refused it before it ran."""
-    CONTRACT = "contract"
-    """It ran but broke the calling contract: entry points, types, shapes, sizes."""
-    EXCEPTION = "exception"
-    """It raised."""
-    TIMEOUT = "timeout"
-    """It did not finish before its deadline."""
-    BUSY = "busy"
-    """Other work on the machine disturbed the measurement; nothing is wrong with the kernel."""
-    PEER = "peer"
-    """The kernel that it was to be compared with failed; nothing is known to be wrong with it."""
-    CRASH = "crash"
-    """Its process ended without replying."""
-    MEMORY = "memory"
-    """It asked for more memory than it may have."""
-    BOUND = "bound"
-    """The error bound does not hold, or a stage's output differs from the golden answer."""
-    FORMAT = "format"
-    """The stream is not the specified format, or the kernel can't read the golden stream."""
-    UNSUPPORTED = "unsupported"
-    """It refused by raising NotImplementedError."""
-    INTEGRITY = "integrity"
-    """A physical limit or an integrity check was broken; the result is `suspect`."""
-    CANCELLED = "cancelled"
-    """The caller went away."""
 
 
 @dataclass(frozen=True)
@@ -223,6 +163,22 @@ class Bound:
     mode: str
     value: float
     absolute: float
+    """What the kernel is given; in pw_rel with the logarithms of the data."""
+
+
+@dataclass(frozen=True)
+class ModeOutcome:
+    """What came of a bound mode other than abs and rel on one array."""
+
+    side_bytes: int = 0
+    """Compressed side data that the server keeps beside the stream; counted in the ratio."""
+    tries: int = 1
+    """Absolute bounds that were tried."""
+    achieved: float | None = None
+    """In the units of the mode: largest |x − x'| / |x| (pw_rel), dB (psnr), ‖x − x'‖₂ (l2norm),
+    original bytes / counted bytes (ratio). None: infinite, or not known since the bound broke."""
+    reached: bool | None = None
+    """Whether what was asked was achieved; None if the bound broke before that was known."""
 
 
 @dataclass(frozen=True)
@@ -262,6 +218,16 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class ValueRun:
+    """Equal neighbours that came back as equal values. Numbers are `repr` text."""
+
+    count: int
+    original: str
+    decoded: str
+    error: str
+
+
+@dataclass(frozen=True)
 class Counterexample:
     """An array on which the bound breaks, small enough to print."""
 
@@ -283,6 +249,10 @@ class Counterexample:
     """Of a stage: names, types and shapes of all inputs."""
     input_name: str = ""
     """Of `inputs`."""
+    runs: tuple[ValueRun, ...] = ()
+    """Of an array that was shrunk from the case's: all of it, in C order."""
+    shrunk_from: tuple[int, ...] = ()
+    """Shape of the case's array, if this is a smaller one that was made of it."""
 
 
 @dataclass(frozen=True)
@@ -311,6 +281,7 @@ class CaseResult:
     max_abs_error: float
     abs_bound: float
     ratio: float | None = None
+    """Original bytes / bytes that count: side data too."""
     failure: Failure | None = None
     shape: tuple[int, ...] = ()
     """Of the array compressed, or of a stage's first input."""
@@ -321,6 +292,7 @@ class CaseResult:
     """Of a case that failed otherwise than by a violation."""
     given: str = ""
     """Of a stage: names, types and shapes of all inputs."""
+    outcome: ModeOutcome | None = None
 
 
 @dataclass(frozen=True)
@@ -348,6 +320,14 @@ class Verdict:
     """Cases left when the kernel's processes had died."""
     exact: bool = False
     """Equality was asked, and no bound."""
+    outcome: ModeOutcome | None = None
+    """Of the case that decided."""
+    search: Search | None = None
+    """Of a codec on which all cases held."""
+    damage: Damage | None = None
+    """Likewise, on the suite."""
+    metrics: tuple[Metric, ...] = ()
+    """Of the one field, if they were asked for."""
 
 
 @dataclass(frozen=True)
@@ -391,6 +371,13 @@ class RunResult:
     threads: int = 1
     cache_state: str = ""
     metrics: tuple[Metric, ...] = ()
+    outcome: ModeOutcome | None = None
+
+    @property
+    def counted_bytes(self) -> int:
+        """Of stream and side data, on the pristine field; 0 without a stream."""
+        side = self.outcome.side_bytes if self.outcome and self.stream_bytes else 0
+        return self.stream_bytes + side
 
 
 @dataclass(frozen=True)

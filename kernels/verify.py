@@ -1,140 +1,33 @@
 """Whether every decoded element is within its bound of the original: exact, in one pass.
 
-Original + decoded + absolute bound → Comparison. The pass works on blocks that fit in cache. Only
-a block that holds a non-finite difference, or one that reaches the bound, is looked at element by
-element, there with an error-free difference: in double 1 − (−2⁻⁶⁰) rounds to 1, so the rounded
-difference alone would let that pass a bound of 1.
+Original + decoded + bound → Comparison, of arrays in memory or mapped files of any size, byte order
+and strides (`parts`). Only a block that holds a non-finite difference, or one that reaches the
+bound, is looked at element by element, there with an error-free difference: in double 1 − (−2⁻⁶⁰)
+rounds to 1, so the rounded difference alone would let that pass a bound of 1. The result does not
+depend on the number of threads.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from kernels import verify_loops as loops
+from kernels.parts import Effort, Pair, Progress, over_parts, quiet
 from kernels.records import Array, Comparison, Counterexample, Point
 
 WINDOW = 32
 """Most values shown in a counterexample."""
 
-_BLOCK = 2048
-_ABSOLUTE = 0x7FFFFFFFFFFFFFFF
-"""Everything but the sign of a double. Bit patterns of magnitudes order as the magnitudes do."""
-
-
-@njit(nogil=True, cache=True)
-def _error(x: float, y: float) -> float:
-    """|x − y| in double; a non-finite x costs 0 if it came back and inf if not."""
-    if math.isfinite(x):
-        return abs(x - y) if math.isfinite(y) else math.inf
-    return 0.0 if x == y or (math.isnan(x) and math.isnan(y)) else math.inf
-
-
-@njit(nogil=True, cache=True)
-def _exceeds(x: float, y: float, bound: float) -> bool:
-    """Whether |x − y| > bound, exactly.
-
-    The remainder of the rounded difference decides a tie. Taking the smaller magnitude from the
-    larger keeps it exact (Dekker 1971); an overflowing difference is above any finite bound.
-    """
-    error = _error(x, y)
-    if error != bound:
-        return error > bound
-    large, small = (x, y) if abs(x) >= abs(y) else (y, x)
-    high = large - small
-    low = (large - high) - small
-    return low > 0.0 if high >= 0.0 else low < 0.0
-
-
-@njit(nogil=True, cache=True)
-def _judge(x: Array, y: Array, bound: float, errors: npt.NDArray[np.float64]) -> tuple[int, int]:
-    """Exact errors of one block into `errors`; how many exceed the bound, and the first of them."""
-    count, first = 0, -1
-    for i in range(x.size):
-        original, decoded = np.float64(x[i]), np.float64(y[i])
-        errors[i] = _error(original, decoded)
-        if _exceeds(original, decoded, bound):
-            if count == 0:
-                first = i
-            count += 1
-    return count, first
-
-
-@njit(nogil=True, cache=True)
-def _largest(error_bits: npt.NDArray[np.int64]) -> int:
-    """Bits of the largest magnitude in a block."""
-    top = 0
-    for i in range(_BLOCK):
-        top = max(top, error_bits[i] & _ABSOLUTE)
-    return top
-
-
-@njit(nogil=True, cache=True)
-def _sum_of_squares(errors: npt.NDArray[np.float64]) -> float:
-    """Of one block, folded in halves, since halves may be added in vectors; overwrites it."""
-    half = _BLOCK // 2
-    for i in range(half):
-        errors[i] = errors[i] * errors[i] + errors[i + half] * errors[i + half]
-    while half > 1:
-        half //= 2
-        for i in range(half):
-            errors[i] += errors[i + half]
-    return float(errors[0])
-
-
-@njit(nogil=True, cache=True)
-def _scan(  # noqa: PLR0913 - one hot loop: everything it needs, unpacked
-    x: Array,
-    y: Array,
-    x_bits: Array,
-    y_bits: Array,
-    bound: float,
-    threshold: int,
-    marks: Array,
-    errors: npt.NDArray[np.float64],
-    error_bits: npt.NDArray[np.int64],
-) -> tuple[int, int, int, int, int, int, float]:
-    """One pass over two flat arrays; `marks`: the largest integer, infinity's bits, fill's bits.
-
-    Loops are elementwise or integer reductions: those vectorise without licence to reassociate.
-    Returns violations, the first, the worst block, lowest and highest key, signs, squares.
-    """
-    magnitude, infinity, fill = marks[0], marks[1], marks[2]
-    none = x_bits.dtype.type(0)
-    one = x_bits.dtype.type(1)
-    lowest, highest, signs = magnitude, ~magnitude, 0
-    violations, first, worst_block, peak, squares = 0, -1, 0, -1, 0.0
-    for at in range(0, x.size, _BLOCK):
-        m = min(_BLOCK, x.size - at)
-        xs, ys = x[at : at + m], y[at : at + m]
-        xb, yb = x_bits[at : at + m], y_bits[at : at + m]
-        for i in range(m):
-            errors[i] = np.float64(xs[i]) - np.float64(ys[i])
-        errors[m:] = 0.0
-        top = _largest(error_bits)
-        if top >= threshold:
-            count, where = _judge(xs, ys, bound, errors)
-            if violations == 0 and count > 0:
-                first = at + where
-            violations += count
-            top = _largest(error_bits)
-        if top > peak:
-            peak, worst_block = top, at
-
-        low, high, changed = magnitude, ~magnitude, none
-        for i in range(m):
-            v, w = xb[i], yb[i]
-            key = v if v >= 0 else v ^ magnitude
-            left_out = ((v & magnitude) >= infinity) | (v == fill)
-            low = min(low, magnitude if left_out else key)
-            high = max(high, ~magnitude if left_out else key)
-            changed += one if (((v | w) & magnitude) == 0) & (v != w) else none
-        lowest, highest, signs = min(lowest, low), max(highest, high), signs + changed
-        squares += _sum_of_squares(errors)
-    return violations, first, worst_block, lowest, highest, signs, squares
+_UNDERFLOW = 2.0**-900
+"""Sums of squares below this may have lost digits of single squares."""
+_SCALE = 2.0**537
+"""Of errors then: the square of the least double becomes the least double."""
 
 
 @dataclass(frozen=True)
@@ -145,147 +38,329 @@ class _Layout:
     real: type[np.float32] | type[np.float64]
     infinity: int
 
+    def marks(self, fill_value: float | None) -> Array:
+        """The largest integer, infinity's bits, the fill value's bits."""
+        marks = np.array([np.iinfo(self.signed).max, self.infinity, self.infinity], self.signed)
+        if fill_value is not None:
+            with np.errstate(over="ignore"):
+                marks.view(self.real)[2] = fill_value
+        return marks
+
+    def span(self, lowest: int, highest: int) -> float:
+        """The values of two ordered keys, subtracted; 0.0 if no value was counted."""
+        if lowest > highest:
+            return 0.0
+        largest = int(np.iinfo(self.signed).max)
+        low, high = (
+            float(self.signed(key if key >= 0 else key ^ largest).view(self.real))
+            for key in (lowest, highest)
+        )
+        return high - low
+
 
 _LAYOUTS: dict[np.dtype[np.generic], _Layout] = {
     np.dtype(np.float32): _Layout(np.int32, np.float32, 0x7F800000),
     np.dtype(np.float64): _Layout(np.int64, np.float64, 0x7FF0000000000000),
 }
 
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """What a bound is for one data type, over plain parts and over single elements."""
+
+    scan: Callable[[Array, Array, float], loops.Found]
+    """The last is what squares are scaled by."""
+    mark: Callable[[Array, Array], Mask]
+    """Which elements violate it."""
+    error: Callable[[Any, Any], float]
+    """Of one element; above its bound exactly if it violates it."""
+    bound: Callable[[Any], float]
+    """Of one element, with that original."""
+    span: Callable[[int, int], float]
+    """Of the lowest and the highest key."""
+
+
+@dataclass(frozen=True)
+class _Tally:
+    """What is known of the parts so far; places as they are gone through, −1 for none."""
+
+    violations: int = 0
+    first: int = -1
+    worst: int = -1
+    rank: float = -1.0
+    lowest: int | None = None
+    highest: int | None = None
+    signs: int = 0
+    total: float = 0.0
+    lack: float = 0.0
+
+    def and_then(self, start: int, found: loops.Found) -> _Tally:
+        """With the part that begins at `start`, which comes after all others."""
+        violations, first, worst, rank, lowest, highest, signs, more, more_lack = found
+        larger = worst >= 0 and rank > self.rank
+        total = self.total + more
+        part = total - self.total
+        rest = (self.total - (total - part)) + (more - part)
+        return _Tally(
+            violations=self.violations + violations,
+            first=start + first if self.first < 0 <= first else self.first,
+            worst=start + worst if larger else self.worst,
+            rank=rank if larger else self.rank,
+            lowest=lowest if self.lowest is None else min(self.lowest, lowest),
+            highest=highest if self.highest is None else max(self.highest, highest),
+            signs=self.signs + signs,
+            total=total,
+            lack=self.lack + more_lack + rest,
+        )
+
+    @property
+    def squares(self) -> float:
+        """Sum of squared errors."""
+        return self.total if math.isinf(self.total) else self.total + self.lack
+
 
 def compare(
-    original: Array, decoded: Array, abs_bound: float, fill_value: float | None = None
+    original: Array,
+    decoded: Array,
+    abs_bound: float,
+    fill_value: float | None = None,
+    threads: int = 1,
+    progress: Progress = quiet,
 ) -> Comparison:
-    """Check every element of `decoded` against `original`.
+    """Check every element of `decoded` against `original`: |x − x'| ≤ abs_bound, exactly.
 
-    Floating-point data may differ by `abs_bound`; integers must be equal. `fill_value` only keeps
-    that value out of `value_range`. Raises ValueError if shapes or dtypes differ.
+    Floating-point data as contract §2 says; integers of any width by their exact difference, so
+    that a bound of 0 asks for equality; bool data must be equal. `fill_value` only keeps that value
+    out of `value_range`. Byte order is no difference. `worst` is, of equally large errors, the
+    first as the arrays lie in memory. `progress` hears of elements done.
+    Raises ValueError if shapes or dtypes differ.
     """
-    if original.shape != decoded.shape or original.dtype != decoded.dtype:
+    _check(original, decoded, "abs_bound", abs_bound)
+    dtype = original.dtype.newbyteorder("=")
+    if dtype.kind == "b":
+        rule, bound = _integer_rule(np.dtype(np.uint8), 0.0, None), 0.0
+        original, decoded = original.view(np.uint8), decoded.view(np.uint8)
+    elif dtype.kind in "iu":
+        rule, bound = _integer_rule(dtype, float(abs_bound), fill_value), float(abs_bound)
+    else:
+        rule, bound = _real_rule(_layout(dtype), float(abs_bound), fill_value), float(abs_bound)
+    found = _compared(rule, original, decoded, Effort(threads, progress))
+    return replace(found, abs_bound=bound)
+
+
+def compare_pointwise(
+    original: Array,
+    decoded: Array,
+    eps: float,
+    fill_value: float | None = None,
+    threads: int = 1,
+    progress: Progress = quiet,
+) -> Comparison:
+    """Check every element against its own bound fl64(eps · |x|), exactly (PW_REL, contract §5).
+
+    A finite x may differ by its bound and must keep its sign, where 0 is a sign of its own; a zero
+    must come back as the same zero, NaN as any NaN, an infinity as itself. `worst` is the element
+    of the largest error over bound, `abs_bound` and `max_abs_error` are its bound and its error; an
+    error that is within the bound but of the wrong sign counts as just above it.
+    Raises ValueError as `compare` does, and for data that is not float32 or float64.
+    """
+    _check(original, decoded, "eps", eps)
+    rule = _pointwise_rule(_layout(original.dtype.newbyteorder("=")), float(eps), fill_value)
+    return _compared(rule, original, decoded, Effort(threads, progress))
+
+
+def value_range(data: Array, fill_value: float | None = None, threads: int = 1) -> float:
+    """fl64(max − min) over finite values that are not the fill value; 0.0 if there are none."""
+    dtype = data.dtype.newbyteorder("=")
+    if dtype.kind in "iub":
+        return compare(data, data, 0.0, fill_value, threads).value_range
+    layout = _layout(dtype)
+    marks = layout.marks(fill_value)
+
+    def work(pair: Pair) -> tuple[int, int]:
+        low, high = loops.span_reals(pair.x, marks)
+        return low, high
+
+    lowest, highest = int(marks[0]), ~int(marks[0])
+    for low, high in over_parts(work, data, data, Effort(threads)):
+        lowest, highest = min(lowest, low), max(highest, high)
+    return layout.span(lowest, highest)
+
+
+def _check(original: Array, decoded: Array, name: str, bound: float) -> None:
+    """Raises ValueError if these can't be compared so."""
+    dtypes = {array.dtype.newbyteorder("=") for array in (original, decoded)}
+    if original.shape != decoded.shape or len(dtypes) > 1:
         raise ValueError(
             f"decoded is {decoded.dtype}{list(decoded.shape)}, "
             f"the original {original.dtype}{list(original.shape)}"
         )
-    if not (math.isfinite(abs_bound) and abs_bound >= 0.0):
-        raise ValueError(f"abs_bound {abs_bound!r}: it must be finite and ≥ 0")
-    if original.dtype.kind in "iub":
-        return _compare_integers(original, decoded)
-    if original.dtype not in _LAYOUTS:
-        raise ValueError(f"{original.dtype} data: only float32, float64 and integers are compared")
-    return _compare_real(original, decoded, float(abs_bound), fill_value)
+    if not (math.isfinite(bound) and bound >= 0.0):
+        raise ValueError(f"{name} {bound!r}: it must be finite and ≥ 0")
 
 
-def _compare_real(
-    original: Array, decoded: Array, abs_bound: float, fill_value: float | None
-) -> Comparison:
-    layout = _LAYOUTS[original.dtype]
-    signed = layout.signed
-    x, y = _flat(original), _flat(decoded)
-    errors = np.zeros(_BLOCK, np.float64)
-    threshold = np.array([abs_bound]).view(np.int64)[0]
-    marks = np.array([np.iinfo(signed).max, layout.infinity, layout.infinity], signed)
-    if fill_value is not None:
-        marks.view(layout.real)[2] = fill_value
-    violations, first, worst_block, lowest, highest, signs, squares = _scan(
-        x,
-        y,
-        x.view(signed),
-        y.view(signed),
-        abs_bound,
-        max(int(threshold), 1),
-        marks,
-        errors,
-        errors.view(np.int64),
-    )
-    worst = None if x.size == 0 else _worst(x, y, worst_block, original.shape, abs_bound, first)
+def _layout(dtype: np.dtype[np.generic]) -> _Layout:
+    if dtype not in _LAYOUTS:
+        raise ValueError(f"{dtype} data: only float32, float64 and integers are compared")
+    return _LAYOUTS[dtype]
+
+
+def _real_rule(layout: _Layout, bound: float, fill_value: float | None) -> _Rule:
+    marks = layout.marks(fill_value)
+
+    def scan(x: Array, y: Array, scale: float) -> loops.Found:
+        found: loops.Found = loops.scan_reals(x, y, bound, scale, marks)
+        return found
+
+    def mark(x: Array, y: Array) -> Mask:
+        wrong = np.empty(x.size, np.bool_)
+        loops.mark_reals(x, y, bound, wrong)
+        return wrong
+
+    def error(x: float, y: float) -> float:
+        plainly: float = loops.error_of(x, y)
+        beyond = plainly == bound and loops.exceeds(x, y, plainly, bound)
+        return math.nextafter(plainly, math.inf) if beyond else plainly
+
+    return _Rule(scan, mark, error, lambda _: bound, layout.span)
+
+
+def _pointwise_rule(layout: _Layout, eps: float, fill_value: float | None) -> _Rule:
+    marks = layout.marks(fill_value)
+
+    def scan(x: Array, y: Array, scale: float) -> loops.Found:
+        found: loops.Found = loops.scan_pointwise(x, y, eps, scale, marks)
+        return found
+
+    def mark(x: Array, y: Array) -> Mask:
+        wrong = np.empty(x.size, np.bool_)
+        loops.mark_pointwise(x, y, eps, wrong)
+        return wrong
+
+    def bound(x: float) -> float:
+        return float(loops.bound_of(x, eps))
+
+    def error(x: float, y: float) -> float:
+        plainly, most = float(loops.error_of(x, y)), bound(x)
+        beyond = plainly <= most and loops.breaks_pointwise(x, y, plainly, most)
+        return math.nextafter(most, math.inf) if beyond else plainly
+
+    return _Rule(scan, mark, error, bound, layout.span)
+
+
+def _integer_rule(dtype: np.dtype[Any], bound: float, fill_value: float | None) -> _Rule:
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    info, full = np.iinfo(dtype), int(np.iinfo(unsigned).max)
+    limit = min(math.floor(bound), full)
+    marks = np.array([-int(info.min), limit, full, 0, 0], unsigned)
+    if fill_value is not None and info.min <= fill_value <= info.max and fill_value % 1 == 0:
+        marks[3:] = int(fill_value) - int(info.min), 1
+
+    def scan(x: Array, y: Array, _scale: float) -> loops.Found:
+        found: loops.Found = loops.scan_integers(x.view(unsigned), y.view(unsigned), marks)
+        return found
+
+    def mark(x: Array, y: Array) -> Mask:
+        a, b = x.view(unsigned) ^ marks[0], y.view(unsigned) ^ marks[0]
+        wrong: Mask = np.where(a > b, a - b, b - a) > limit
+        return wrong
+
+    def error(x: int, y: int) -> float:
+        gap = abs(x - y)
+        beyond = gap > limit and float(gap) <= bound
+        return math.nextafter(bound, math.inf) if beyond else float(gap)
+
+    def span(lowest: int, highest: int) -> float:
+        return float(max(highest - lowest, 0))
+
+    return _Rule(scan, mark, error, lambda _: bound, span)
+
+
+def _compared(rule: _Rule, original: Array, decoded: Array, effort: Effort) -> Comparison:
+    """The comparison of two arrays, and in it the bound of the worst element."""
+    # Arrays in Fortran order are gone through as they lie: in C order every page of a mapped file
+    # would be read again and again.
+    pair = (original.flags, decoded.flags)
+    turned = all(f.f_contiguous for f in pair) and not all(f.c_contiguous for f in pair)
+    x, y = (original.T, decoded.T) if turned else (original, decoded)
+    wrong_parts: list[int] = []
+    tally = _Tally()
+    for start, found in _scanned(rule, x, y, 1.0, effort):
+        tally = tally.and_then(start, found)
+        if found[0] and turned:
+            wrong_parts.append(start)
+    squares = tally.squares
+    if tally.rank > 0 and squares < _UNDERFLOW:
+        squares = _tiny_squares(rule, x, y, effort.threads)
+    first, worst = tally.first, tally.worst
+    if turned:
+        first = _first_in_c_order(rule, x, y, wrong_parts)
+        worst = worst if worst < 0 else int(_in_c_order(np.array([worst]), x.shape)[0])
+
+    def point(flat: int) -> Point:
+        a, b = original.flat[flat].item(), decoded.flat[flat].item()
+        index = tuple(int(i) for i in np.unravel_index(flat, original.shape))
+        return Point(flat, index, repr(a), repr(b), repr(rule.error(a, b)))
+
+    at_worst = point(worst) if worst >= 0 else None
+    bound = rule.bound(original.flat[worst].item()) if worst >= 0 else 0.0
+    at_first = point(first) if first >= 0 else None
+    if at_first is not None and at_worst is not None and float(at_worst.error) <= bound:
+        # Where only ties with the bound violate it, the largest rounded error may be none.
+        at_worst = at_first
+        bound = rule.bound(original.flat[first].item())
     return Comparison(
-        checked=x.size,
-        violations=violations,
-        max_abs_error=0.0 if worst is None else float(worst.error),
-        abs_bound=abs_bound,
-        worst=worst,
-        first=None if first < 0 else _point(x, y, first, original.shape, abs_bound),
-        zero_signs_changed=int(signs),
+        checked=original.size,
+        violations=tally.violations,
+        max_abs_error=0.0 if at_worst is None else float(at_worst.error),
+        abs_bound=bound,
+        worst=at_worst,
+        first=at_first,
+        zero_signs_changed=tally.signs,
         sum_squared_error=squares,
-        value_range=_span(int(lowest), int(highest), layout),
+        value_range=rule.span(tally.lowest or 0, tally.highest or 0) if original.size else 0.0,
     )
 
 
-def value_range(data: Array, fill_value: float | None = None) -> float:
-    """fl64(max − min) over finite values that are not the fill value; 0.0 if there are none."""
-    return compare(data, data, 0.0, fill_value).value_range
+def _scanned(
+    rule: _Rule, x: Array, y: Array, scale: float, effort: Effort
+) -> Iterator[tuple[int, loops.Found]]:
+    def work(pair: Pair) -> tuple[int, loops.Found]:
+        return pair.start, rule.scan(pair.x, pair.y, scale)
+
+    return over_parts(work, x, y, effort)
 
 
-def _flat(array: Array) -> Array:
-    """Read-only, so that one compiled specialisation serves fields and copies alike."""
-    flat = np.ascontiguousarray(array).reshape(-1)
-    flat.flags.writeable = False
-    return flat
+def _tiny_squares(rule: _Rule, x: Array, y: Array, threads: int) -> float:
+    """The sum again where squares underflow; not 0, since there are errors."""
+    tally = _Tally()
+    for start, found in _scanned(rule, x, y, _SCALE, Effort(threads)):
+        tally = tally.and_then(start, found)
+    return max(math.ldexp(tally.squares, -1074), 5e-324)
 
 
-def _span(lowest: int, highest: int, layout: _Layout) -> float:
-    """The values of two ordered keys, subtracted; 0.0 if no value was counted."""
-    if lowest > highest:
-        return 0.0
-    largest = int(np.iinfo(layout.signed).max)
-    low, high = (
-        float(layout.signed(key if key >= 0 else key ^ largest).view(layout.real))
-        for key in (lowest, highest)
-    )
-    return high - low
+def _first_in_c_order(rule: _Rule, x: Array, y: Array, starts: list[int]) -> int:
+    """The violation that comes first in C order, of transposed arrays; −1 without any."""
+    wanted, firsts = set(starts), [-1]
+
+    def work(pair: Pair) -> int:
+        if pair.start not in wanted:
+            return -1
+        at = np.flatnonzero(rule.mark(pair.x, pair.y)) + pair.start
+        return int(_in_c_order(at, x.shape).min())
+
+    if wanted:
+        firsts += over_parts(work, x, y, Effort())
+    return min((first for first in firsts if first >= 0), default=-1)
 
 
-def _worst(
-    x: Array, y: Array, block: int, shape: tuple[int, ...], bound: float, first: int
-) -> Point:
-    """The largest error; where only ties with the bound violate it, the first that does."""
-    part = slice(block, block + _BLOCK)
-    errors = np.zeros(_BLOCK, np.float64)
-    _judge(x[part], y[part], bound, errors)
-    at = int(errors.argmax())
-    if first >= 0 and errors[at] <= bound:
-        return _point(x, y, first, shape, bound)
-    return _point(x, y, block + at, shape, bound)
-
-
-def _point(x: Array, y: Array, flat: int, shape: tuple[int, ...], bound: float) -> Point:
-    """Describe one element; an error that exceeds the bound by less than an ulp is rounded up."""
-    original, decoded = float(x[flat]), float(y[flat])
-    error = _error(original, decoded)
-    if error == bound and _exceeds(original, decoded, bound):
-        error = math.nextafter(error, math.inf)
-    return Point(flat, _index(flat, shape), repr(original), repr(decoded), repr(error))
-
-
-def _compare_integers(original: Array, decoded: Array) -> Comparison:
-    """Equality; the error is the difference of the values, 0 only where they are equal."""
-    x, y = original.reshape(-1), decoded.reshape(-1)
-    differing = np.flatnonzero(x != y)
-    gaps = np.abs(x[differing].astype(np.float64) - y[differing].astype(np.float64))
-    gaps = np.maximum(gaps, 1.0)
-    first = worst = None
-    if x.size:
-        first = None if differing.size == 0 else int(differing[0])
-        worst = 0 if first is None else int(differing[gaps.argmax()])
-    return Comparison(
-        checked=x.size,
-        violations=int(differing.size),
-        max_abs_error=float(gaps.max(initial=0.0)),
-        abs_bound=0.0,
-        worst=None if worst is None else _integer_point(original, decoded, worst),
-        first=None if first is None else _integer_point(original, decoded, first),
-        zero_signs_changed=0,
-        sum_squared_error=float(np.square(gaps).sum()),
-        value_range=float(int(x.max()) - int(x.min())) if x.size else 0.0,
-    )
-
-
-def _integer_point(original: Array, decoded: Array, flat: int) -> Point:
-    x, y = int(original.reshape(-1)[flat]), int(decoded.reshape(-1)[flat])
-    return Point(flat, _index(flat, original.shape), repr(x), repr(y), repr(float(abs(x - y))))
-
-
-def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.unravel_index(flat, shape))
+def _in_c_order(flat: npt.NDArray[np.int64], shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Flat indices of a transposed array as those of the array itself."""
+    index = np.unravel_index(flat, shape)
+    turned: npt.NDArray[np.int64] = np.ravel_multi_index(index[::-1], shape[::-1])
+    return turned
 
 
 def counterexample(
@@ -302,20 +377,19 @@ def counterexample(
     point = comparison.worst
     if point is None:
         raise ValueError(f"case {case!r} is an empty array: it has no worst element to show")
-    x, y = original.reshape(-1), decoded.reshape(-1)
-    start = min(max(point.flat - WINDOW // 2, 0), max(x.size - WINDOW, 0))
+    start = min(max(point.flat - WINDOW // 2, 0), max(original.size - WINDOW, 0))
     part = slice(start, start + WINDOW)
     return Counterexample(
         case=case,
         shape=original.shape,
         dtype=str(original.dtype),
         abs_bound=comparison.abs_bound,
-        values=tuple(repr(value) for value in x[part].tolist()),
-        decoded=tuple(repr(value) for value in y[part].tolist()),
+        values=tuple(repr(value) for value in original.flat[part].tolist()),
+        decoded=tuple(repr(value) for value in decoded.flat[part].tolist()),
         start=start,
         point=point,
         inputs=(
-            tuple(repr(value) for value in given.reshape(-1)[part].tolist())
+            tuple(repr(value) for value in given.flat[part].tolist())
             if given is not None and given.shape == original.shape
             else ()
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 from kernels.records import (
     Build,
@@ -15,11 +16,13 @@ from kernels.records import (
     Guidance,
     Kernel,
     Metric,
+    ModeOutcome,
     Point,
     Profile,
     RunResult,
     Verdict,
 )
+from kernels.verdicts import Damage
 from results_db.rows import (
     BuildRow,
     ComparisonRow,
@@ -166,7 +169,10 @@ def _run_rows(finished: RunFinishedRow, result: RunResult) -> tuple[Row, ...]:
         repetitions=len({sample.repetition for sample in result.samples}),
         disturbed_samples=sum(sample.disturbed for sample in result.samples),
         null_round_trip_s=result.null_round_trip_s,
+        transform_s=_metric(result, "transform_seconds"),
+        detransform_s=_metric(result, "detransform_seconds"),
         samples=result.samples,
+        **_mode_columns(result.outcome),
     )
     subject = Subject(finished.kernel_id, run_id=finished.run_id)
     metrics = _metrics(result.metrics, subject, "run")
@@ -193,6 +199,29 @@ def _run_rows(finished: RunFinishedRow, result: RunResult) -> tuple[Row, ...]:
         failure=result.failure,
     )
     return row, _violation(finished, broken, checked.worst or checked.first, None), *metrics
+
+
+class _ModeColumns(TypedDict):
+    """Of runs and of cases."""
+
+    side_bytes: int | None
+    achieved: float | None
+    reached: bool | None
+    tries: int | None
+
+
+def _mode_columns(outcome: ModeOutcome | None) -> _ModeColumns:
+    """All NULL in modes abs and rel."""
+    return _ModeColumns(
+        side_bytes=outcome.side_bytes if outcome else None,
+        achieved=outcome.achieved if outcome else None,
+        reached=outcome.reached if outcome else None,
+        tries=outcome.tries if outcome else None,
+    )
+
+
+def _metric(result: RunResult, name: str) -> float | None:
+    return next((metric.value for metric in result.metrics if metric.name == name), None)
 
 
 def _with_figures(row: RunFinishedRow, summary: RunSummary) -> RunFinishedRow:
@@ -232,6 +261,7 @@ def _verdict_rows(finished: RunFinishedRow, result: Verdict) -> tuple[Row, ...]:
         violations=result.violations,
         max_abs_error=result.max_abs_error,
         worst_over_bound=over_bound(result.max_abs_error, result.abs_bound),
+        **_mode_columns(result.outcome),
     )
     verdict = VerdictRow(
         run_id=finished.run_id,
@@ -251,7 +281,22 @@ def _verdict_rows(finished: RunFinishedRow, result: Verdict) -> tuple[Row, ...]:
         worst_error=worst.error if worst else None,
         cases=tuple(_verdict_case(case) for case in result.cases),
     )
-    return finished, verdict, *_violations(finished, result)
+    subject = Subject(finished.kernel_id, run_id=finished.run_id)
+    damage = _metrics(_damage_metrics(result.damage), subject, "run")
+    metrics = _metrics(result.metrics, subject, "run")
+    return finished, verdict, *_violations(finished, result), *damage, *metrics
+
+
+def _damage_metrics(damage: Damage | None) -> tuple[Metric, ...]:
+    """What was made of damaged streams."""
+    if damage is None:
+        return ()
+    counts = {
+        "damage.tried": damage.tried,
+        "damage.detected": damage.detected,
+        "damage.undetected": damage.undetected,
+    }
+    return tuple(Metric(name, float(n), "streams", "measured") for name, n in counts.items())
 
 
 def _verdict_case(case: CaseResult) -> VerdictCase:
@@ -264,6 +309,7 @@ def _verdict_case(case: CaseResult) -> VerdictCase:
         max_abs_error=case.max_abs_error,
         abs_bound=case.abs_bound,
         ratio=case.ratio,
+        **_mode_columns(case.outcome),
     )
 
 

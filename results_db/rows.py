@@ -217,6 +217,12 @@ class RunFinishedRow(Row):
     copy_peak_gbps: float | None = None
     transfer_bits: float | None = None
     null_round_trip_s: float | None = None
+    side_bytes: int | None = None
+    achieved: float | None = None
+    reached: bool | None = None
+    tries: int | None = None
+    transform_s: float | None = None
+    detransform_s: float | None = None
     samples: tuple[Sample, ...] = ()
 
 
@@ -232,6 +238,10 @@ class VerdictCase:
     max_abs_error: float
     abs_bound: float
     ratio: float | None
+    side_bytes: int | None = None
+    achieved: float | None = None
+    reached: bool | None = None
+    tries: int | None = None
 
 
 @dataclass(frozen=True)

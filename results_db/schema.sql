@@ -1,4 +1,4 @@
--- The tables of the ledger, version 3; the views follow. A statement ends with `;` at the end of a
+-- The tables of the ledger, version 4; the views follow. A statement ends with `;` at the end of a
 -- line. Every event table also has the columns id (uuid of the row), recorded_at, host, writer
 -- (process that wrote it), segment (journal file it came from) and extra (of newer versions). Times are UTC. GB/s are 10^9 bytes of original data
 -- per second. DOUBLE columns may hold NaN and infinities. No name needs quoting.
@@ -168,7 +168,7 @@ COMMENT ON COLUMN runs_started.attempt IS 'Number of that call among the session
 COMMENT ON COLUMN runs_started.kernel_id IS 'Kernel that ran';
 COMMENT ON COLUMN runs_started.tool IS 'verify_bounds, run_compress or profile';
 COMMENT ON COLUMN runs_started.field IS 'Field of scientific data, or suite';
-COMMENT ON COLUMN runs_started.mode IS 'abs or rel';
+COMMENT ON COLUMN runs_started.mode IS 'abs, rel, pw_rel, psnr, l2norm or ratio';
 COMMENT ON COLUMN runs_started.bound IS 'Bound as asked, in that mode';
 COMMENT ON COLUMN runs_started.repeats IS 'Timed repetitions that were asked for';
 COMMENT ON COLUMN runs_started.threads IS 'Threads the kernel was allowed';
@@ -190,6 +190,8 @@ CREATE TABLE runs_finished (
   decompress_gbps DOUBLE, decompress_gbps_low DOUBLE, decompress_gbps_high DOUBLE,
   run_gbps DOUBLE, run_gbps_low DOUBLE, run_gbps_high DOUBLE,
   both_ways_gbps DOUBLE, copy_peak_gbps DOUBLE, transfer_bits DOUBLE, null_round_trip_s DOUBLE,
+  side_bytes BIGINT, achieved DOUBLE, reached BOOLEAN, tries BIGINT, transform_s DOUBLE,
+  detransform_s DOUBLE,
   samples STRUCT(direction VARCHAR, repetition BIGINT, seconds DOUBLE, child_seconds DOUBLE,
     batch BIGINT, nbytes BIGINT, wait_seconds DOUBLE, disturbed BOOLEAN)[],
   id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
@@ -210,20 +212,22 @@ COMMENT ON COLUMN runs_finished.execution IS
   'hardware, emulated (never a speed) or simulated (cycles); never ranked together';
 COMMENT ON COLUMN runs_finished.threads IS 'Threads the kernel was allowed';
 COMMENT ON COLUMN runs_finished.cache_state IS 'What the caches held when a repetition began';
-COMMENT ON COLUMN runs_finished.abs_bound IS 'Absolute bound that the server derived';
+COMMENT ON COLUMN runs_finished.abs_bound IS
+  'Absolute bound that the server derived; in pw_rel of a run that of log2 |x|';
 COMMENT ON COLUMN runs_finished.raw_bytes IS 'Size of the field';
 COMMENT ON COLUMN runs_finished.stream_bytes IS 'Size of the compressed stream';
 COMMENT ON COLUMN runs_finished.golden_bytes IS 'Size of the golden stream, for fixed formats';
 COMMENT ON COLUMN runs_finished.within_size_rule IS
   'Whether stream_bytes <= 1.02 * golden_bytes + 64; NULL without a golden stream';
-COMMENT ON COLUMN runs_finished.ratio IS 'raw_bytes / stream_bytes';
-COMMENT ON COLUMN runs_finished.bit_rate IS 'Bits of stream per value';
+COMMENT ON COLUMN runs_finished.ratio IS 'raw_bytes / (stream_bytes + side_bytes)';
+COMMENT ON COLUMN runs_finished.bit_rate IS 'Bits of stream and side data per value';
 COMMENT ON COLUMN runs_finished.psnr IS 'dB; NULL if nothing differs';
 COMMENT ON COLUMN runs_finished.checked_values IS 'Elements compared: all of them';
 COMMENT ON COLUMN runs_finished.violations IS 'Elements outside the bound';
 COMMENT ON COLUMN runs_finished.max_abs_error IS
   'Largest error; infinity if a finite value came back non-finite or the reverse';
-COMMENT ON COLUMN runs_finished.worst_over_bound IS 'max_abs_error / abs_bound; above 1 it is broken';
+COMMENT ON COLUMN runs_finished.worst_over_bound IS
+  'Largest error over its bound; above 1 it is broken';
 COMMENT ON COLUMN runs_finished.zero_signs_changed IS 'Zeros back with the other sign: allowed';
 COMMENT ON COLUMN runs_finished.repetitions IS 'Timed repetitions';
 COMMENT ON COLUMN runs_finished.disturbed_samples IS
@@ -242,6 +246,17 @@ COMMENT ON COLUMN runs_finished.copy_peak_gbps IS 'memcpy GB/s measured at the s
 COMMENT ON COLUMN runs_finished.transfer_bits IS
   'Score of sz-open: log2 of how many times faster data arrives than sent raw, mean over links';
 COMMENT ON COLUMN runs_finished.null_round_trip_s IS 'Median time of a request that does nothing';
+COMMENT ON COLUMN runs_finished.side_bytes IS
+  'Side data that the server keeps beside the stream (pw_rel); counted in ratio';
+COMMENT ON COLUMN runs_finished.achieved IS
+  'What was asked as it came out, in units of the mode; NULL in abs and rel, or if nothing differs';
+COMMENT ON COLUMN runs_finished.reached IS
+  'Whether that is what was asked; a run that did not reach it is not ranked';
+COMMENT ON COLUMN runs_finished.tries IS 'Absolute bounds tried on the field itself';
+COMMENT ON COLUMN runs_finished.transform_s IS
+  'Time the server took to make what the kernel was given (pw_rel); in no speed';
+COMMENT ON COLUMN runs_finished.detransform_s IS
+  'Time it took to make the data of what the kernel decoded; in no speed';
 COMMENT ON COLUMN runs_finished.samples IS 'Every timed request; the view samples unnests it';
 
 CREATE TABLE verdicts (
@@ -250,7 +265,8 @@ CREATE TABLE verdicts (
   worst_over_bound DOUBLE, worst_flat BIGINT, worst_index BIGINT[], worst_original VARCHAR,
   worst_decoded VARCHAR, worst_error VARCHAR,
   cases STRUCT(case_name VARCHAR, core BOOLEAN, status VARCHAR, checked BIGINT, violations BIGINT,
-    max_abs_error DOUBLE, abs_bound DOUBLE, ratio DOUBLE)[],
+    max_abs_error DOUBLE, abs_bound DOUBLE, ratio DOUBLE, side_bytes BIGINT, achieved DOUBLE,
+    reached BOOLEAN, tries BIGINT)[],
   id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
   extra JSON);
 COMMENT ON TABLE verdicts IS 'Whether a kernel keeps its bound or equals the golden answer';
@@ -315,7 +331,7 @@ COMMENT ON COLUMN profiles.kernel_id IS 'Kernel that was profiled';
 COMMENT ON COLUMN profiles.status IS 'Rung that was reached, or why it is not on the ladder';
 COMMENT ON COLUMN profiles.stage IS 'First rung of the ladder that was not reached';
 COMMENT ON COLUMN profiles.field IS 'Field of scientific data';
-COMMENT ON COLUMN profiles.mode IS 'abs or rel';
+COMMENT ON COLUMN profiles.mode IS 'abs, rel, pw_rel, psnr, l2norm or ratio';
 COMMENT ON COLUMN profiles.bound IS 'Bound as asked, in that mode';
 COMMENT ON COLUMN profiles.abs_bound IS 'Absolute bound that the server derived';
 COMMENT ON COLUMN profiles.bottleneck IS 'What limits the kernel, in a sentence';

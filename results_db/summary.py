@@ -46,9 +46,9 @@ class RunSummary:
     """None wherever a number does not exist for the run."""
 
     ratio: float | None
-    """Original bytes / stream bytes."""
+    """Original bytes / bytes of stream and side data."""
     bit_rate: float | None
-    """Bits of stream per value."""
+    """Bits of both per value."""
     psnr: float | None
     """dB; None if nothing differs or the error is not finite."""
     worst_over_bound: float | None
@@ -78,14 +78,15 @@ def summarise(result: RunResult) -> RunSummary:
     decompress = speed(result.samples, "decompress")
     copy_peak = next((m.value for m in result.metrics if m.name == COPY_PEAK), None)
     fresh = next((m.value for m in result.metrics if m.name == FRESH_BYTES), 0.0)
-    ratio = result.raw_bytes / result.stream_bytes if result.stream_bytes > 0 else None
+    ratio = result.raw_bytes / result.counted_bytes if result.stream_bytes > 0 else None
     both, score = None, None
     if compress is not None and decompress is not None:
         both = 2 / (1 / compress.median + 1 / decompress.median)
         if ratio is not None and copy_peak is not None:
             # What is timed must be as small as what is shown: else a kernel that knows the field
             # takes its time there and stores raw while it is timed.
-            counted = min(ratio, result.raw_bytes / fresh) if fresh > 0 else ratio
+            side = result.counted_bytes - result.stream_bytes
+            counted = min(ratio, result.raw_bytes / (fresh + side)) if fresh > 0 else ratio
             score = transfer_bits(compress.median, decompress.median, counted, copy_peak)
     return RunSummary(
         ratio=ratio,
@@ -166,7 +167,7 @@ def _worst_over_bound(comparison: Comparison | None) -> float | None:
 def _bit_rate(result: RunResult) -> float | None:
     if result.comparison is None or result.comparison.checked == 0 or result.stream_bytes <= 0:
         return None
-    return 8 * result.stream_bytes / result.comparison.checked
+    return 8 * result.counted_bytes / result.comparison.checked
 
 
 def _psnr(comparison: Comparison) -> float | None:

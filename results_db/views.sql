@@ -72,16 +72,17 @@ WITH
       CASE WHEN k.task = 'sz-open' THEN 'bits' ELSE 'GB/s' END AS score_unit,
       r.ratio, r.compress_gbps, r.decompress_gbps, r.run_gbps, r.max_abs_error, r.abs_bound,
       r.worst_over_bound, r.repetitions, r.within_size_rule, r.finished_at AS measured_at,
-      r.against, r.reproduces
+      r.against, r.reproduces, r.reached
     FROM runs r JOIN kernels k USING (kernel_id)
     WHERE r.execution IS NOT NULL
   )
 SELECT
-  scored.* EXCLUDE (against, reproduces),
+  scored.* EXCLUDE (against, reproduces, reached),
   CASE
     WHEN against IS NOT NULL THEN 'it was timed side by side with another kernel'
     WHEN reproduces IS NOT NULL THEN 'it reproduces another run'
     WHEN status <> 'timed' THEN 'its status is ' || status || ', not timed'
+    WHEN reached IS FALSE THEN 'it did not reach what was asked'
     WHEN broken.kernel_id IS NOT NULL
       THEN 'the kernel broke its bound or format at this mode and bound'
     WHEN suite.kernel_id IS NULL THEN 'no suite verdict that holds at this mode and bound'

@@ -16,14 +16,12 @@ from kernels.records import (
     Build,
     CaseContent,
     CaseResult,
-    Counterexample,
     Diagnostic,
     Failure,
     Guidance,
     Kernel,
     Loop,
     Metric,
-    Point,
     Profile,
     RunResult,
     Sample,
@@ -33,18 +31,19 @@ from kernels.records import (
 from results_db.statistics import Contrast
 from results_db.summary import Speed, summarise
 from sz_mcp.asked import Asked
+from sz_mcp.counterexamples import counterexample_reply, point_reply
+from sz_mcp.further_replies import further_fields
+from sz_mcp.mode_replies import mode_fields
 from sz_mcp.replies import (
     CaseContentReply,
     CaseReply,
     CompileReply,
     ContrastReply,
-    CounterexampleReply,
     DiagnosticReply,
     GuidanceReply,
     KernelReply,
     LoopReply,
     MetricReply,
-    PointReply,
     ProfileReply,
     QueryReply,
     Reply,
@@ -67,8 +66,8 @@ _BRIEF = (".seconds", ".bandwidth", ".share_of_copy_peak", ".peak_memory", "copy
 """How the names of metrics end that a concise profile tells."""
 SHOWN_CASES = 4
 """Failed cases in the structure of a concise reply; the content of the first alone."""
-SHOWN_SAMPLES = 14
-"""In a concise reply, those that were not disturbed first: all of the 7 each way that are usual."""
+SHOWN_SAMPLES = 10
+"""In a concise reply, those that were not disturbed first: 5 of the 7 each way that are usual."""
 SHOWN_SHARE = 0.05
 """Of the time, from which on a loop is in a concise profile."""
 OUTPUT_TAIL = 1500
@@ -144,6 +143,7 @@ def verify_reply(
         stage=verdict.stage,
         **_asked(asked),
         abs_bound=finite(verdict.abs_bound) if verdict.cases and not verdict.exact else None,
+        **mode_fields(verdict.outcome),
         holds=verdict.holds,
         checked_values=verdict.checked_values,
         violations=verdict.violations,
@@ -152,9 +152,11 @@ def verify_reply(
         not_run=verdict.not_run,
         failed_cases=len(failed),
         case_count=len(verdict.cases) + verdict.not_run,
-        worst=_point(worst) if worst else None,
-        counterexample=_counterexample(shown) if shown else None,
+        worst=point_reply(worst) if worst else None,
+        counterexample=counterexample_reply(shown, _rule(guidance, view)) if shown else None,
         cases=[_case(case) for case in cases],
+        metrics=metrics_reply(verdict.metrics) if view.detailed else [],
+        **further_fields(verdict, told=told),
         **_told(view, verdict.failure, (), guidance, step),
     )
 
@@ -192,6 +194,7 @@ def run_reply(
         stage=result.stage,
         **_asked(asked),
         abs_bound=finite(result.bound.absolute) if checked else None,
+        **mode_fields(result.outcome),
         execution=result.execution,
         ratio=finite(summary.ratio),
         bit_rate=finite(summary.bit_rate),
@@ -388,31 +391,9 @@ def _loop_facts(loop: Loop) -> list[str]:
     return facts
 
 
-def _point(point: Point) -> PointReply:
-    return PointReply(
-        flat=point.flat,
-        index=list(point.index),
-        original=point.original,
-        decoded=point.decoded,
-        error=point.error,
-    )
-
-
-def _counterexample(shown: Counterexample) -> CounterexampleReply:
-    return CounterexampleReply(
-        case=shown.case,
-        shape=list(shown.shape),
-        dtype=shown.dtype,
-        abs_bound=shown.abs_bound,
-        start=shown.start,
-        values=list(shown.values),
-        decoded=list(shown.decoded),
-        point=_point(shown.point),
-        inputs=list(shown.inputs),
-        name=shown.name,
-        given=shown.given,
-        input_name=shown.input_name,
-    )
+def _rule(guidance: Sequence[Guidance], view: View) -> str:
+    """The entry of the tables that a counterexample matches."""
+    return guidance[0].rule if guidance and view.feedback in ("explain", "suggest") else ""
 
 
 def _failed(case: CaseResult) -> bool:
@@ -429,6 +410,7 @@ def _case(case: CaseResult) -> CaseReply:
         max_abs_error=finite(case.max_abs_error) if case.checked else None,
         abs_bound=case.abs_bound,
         ratio=finite(case.ratio),
+        **mode_fields(case.outcome),
         shape=list(case.shape),
         dtype=case.dtype,
         function=case.function,

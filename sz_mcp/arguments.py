@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
 from pydantic import (
@@ -22,15 +22,25 @@ from pydantic import (
     Field,
     ValidationError,
     ValidationInfo,
+    model_validator,
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from kernels.bounds import SEARCHED
 from results_db.statistics import FEWEST_PAIRS
 from sz_mcp.errors import ArgumentProblems
 from sz_mcp.settings import Limits
 from sz_mcp.submissions import folder_under_roots, problems_of_files
 
 SUITE = "suite"
+DEFAULT_BOUND = 1e-3
+"""In modes whose bound is an error."""
+_TARGETS = {
+    "psnr": "the least PSNR in dB, for example 60",
+    "l2norm": "the largest ‖x − x'‖₂, in the field's unit",
+    "ratio": "the least ratio, for example 10",
+}
+"""Mode → what its bound says; there is no default for these."""
 LARGEST_BOUND = 1e100
 """No field is so wide that more would mean anything, and bound × range must not overflow."""
 _KERNEL_ID = re.compile(r"k_[0-9a-f]{32}")
@@ -208,7 +218,9 @@ TaskName = Annotated[str, AfterValidator(_check_task)]
 TargetName = Annotated[str, AfterValidator(_check_target)]
 FieldName = Annotated[str, AfterValidator(_check_field)]
 KernelId = Annotated[str, AfterValidator(_check_kernel)]
-Mode = Annotated[Literal["abs", "rel"], BeforeValidator(_lower)]
+Mode = Annotated[
+    Literal["abs", "rel", "pw_rel", "psnr", "l2norm", "ratio"], BeforeValidator(_lower)
+]
 BoundValue = Annotated[float, BeforeValidator(_no_bool), AfterValidator(_finite)]
 Threads = Annotated[int, Field(ge=1), BeforeValidator(_no_bool), AfterValidator(_check_threads)]
 
@@ -248,15 +260,31 @@ class CompileArguments(Arguments):
     """kernel_id of the version it improves."""
 
 
-class MeasureArguments(Arguments):
+class BoundArguments(Arguments):
+    """A bound as it is asked for."""
+
+    mode: Mode = "rel"
+    """rel: bound × (max − min)."""
+    bound: BoundValue = DEFAULT_BOUND
+    """Largest error, or target."""
+
+    @model_validator(mode="after")
+    def _target_is_given(self) -> Self:
+        """The default is an error; for a target it would make no sense."""
+        if self.mode in SEARCHED and "bound" not in self.model_fields_set:
+            raise PydanticCustomError(
+                "target",
+                "bound: required with mode {mode}: {what}",
+                {"mode": self.mode, "what": _TARGETS[self.mode]},
+            )
+        return self
+
+
+class MeasureArguments(BoundArguments):
     """What the tools that run a kernel at a bound take."""
 
     kernel_id: KernelId
     """From compile_kernel."""
-    mode: Mode = "rel"
-    """rel: bound × (max − min) of the field."""
-    bound: BoundValue = 1e-3
-    """Largest error allowed; above 0."""
 
 
 class VerifyArguments(MeasureArguments):
@@ -288,14 +316,12 @@ class ProfileArguments(MeasureArguments):
     """Threads it may use."""
 
 
-class WishArguments(Arguments):
+class WishArguments(BoundArguments):
     """What `sz-mcp eval` is asked for."""
 
     task: TaskName
     target: TargetName
     field: FieldName
-    mode: Mode
-    bound: BoundValue
 
 
 class QueryArguments(Arguments):
@@ -346,7 +372,7 @@ def _told(error: ErrorDetails, model: type[Arguments]) -> str:
             return f"unknown argument {where!r}: valid names are {', '.join(names)}{hint}"
         case "value_error" | "bool" | "pairs" | "bound" | "threads" | "choice" | "kernel" | "run":
             return f"{where}: {error['msg'].removeprefix('Value error, ')}"
-        case "no_source" | "two_sources":
+        case "no_source" | "two_sources" | "target":
             return error["msg"]
     wrong = error["msg"].replace("Input should be", "must be")
     return f"{where}: {wrong}, got {_short(error['input'])}"

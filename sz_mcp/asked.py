@@ -22,3 +22,5 @@ class Asked:
     """kernel_id it is timed side by side with."""
     reproduces: str | None = None
     """run_id of the run that it repeats."""
+    metrics: bool = False
+    """Whether error metrics of the field are wanted too."""

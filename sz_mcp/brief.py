@@ -31,6 +31,15 @@ RARE = frozenset(
         "against",
         "compared",
         "feedback",
+        "search",
+        "damage",
+        "achieved",
+        "reached",
+        "tries",
+        "side_bytes",
+        "cache_state",
+        "null_round_trip_s",
+        "metrics",
     }
 )
 """Fields that most replies have no use for; the list of tools does not name them either."""
@@ -55,7 +64,11 @@ def structured(reply: Reply, *, detailed: bool) -> dict[str, Any]:
     whole = reply.model_dump(mode="json", exclude_unset=isinstance(reply, DescribeReply))
     if detailed:
         return whole
-    told = {name: value for name, value in whole.items() if value or name not in _IF_ANY}
+    told = {
+        name: value
+        for name, value in whole.items()
+        if value or value is False or name not in _IF_ANY
+    }
     return {name: _brief(name, value) for name, value in told.items()}
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Iterator
 
-from sz_mcp.replies import CaseReply, Reply, RunReply, SampleReply, VerifyReply
+from sz_mcp.replies import CaseReply, MetricReply, Reply, RunReply, SampleReply, VerifyReply
 
 
 def details(reply: Reply) -> str:
     """Every case of a verdict, every speed of a run; empty for other replies."""
     match reply:
         case VerifyReply():
-            return "\n".join(map(_case, reply.cases))
+            return "\n".join((*map(_case, reply.cases), *map(_metric, reply.metrics)))
         case RunReply():
             return "\n".join((*_speeds(reply.samples), *_run(reply)))
     return ""
@@ -52,4 +52,8 @@ def _run(reply: RunReply) -> Iterator[str]:
         yield f"caches: {reply.cache_state}"
     if reply.null_round_trip_s is not None:
         yield f"an empty request takes {reply.null_round_trip_s * 1e6:.0f} µs"
-    yield from (f"{m.name}: {m.value} {m.unit}".rstrip() for m in reply.metrics)
+    yield from map(_metric, reply.metrics)
+
+
+def _metric(metric: MetricReply) -> str:
+    return f"{metric.name}: {metric.value} {metric.unit}".rstrip()

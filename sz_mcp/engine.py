@@ -146,7 +146,9 @@ class Engine:
         self, asked: Asked, kernel: Kernel, job: Job[Outcome], against: Kernel | None
     ) -> Outcome:
         watch = Watch(job.cancellation, job.advance)
-        request = Request(asked.field, asked.mode, asked.bound, asked.repeats, asked.threads)
+        request = Request(
+            asked.field, asked.mode, asked.bound, asked.repeats, asked.threads, asked.metrics
+        )
         match asked.tool:
             case "verify_bounds":
                 verdict = self.pipeline.verify(kernel, request, watch)

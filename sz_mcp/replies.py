@@ -66,8 +66,17 @@ class PointReply(Reply):
     error: str
 
 
+class ValueRunReply(Reply):
+    """Equal neighbours that came back equal, as text."""
+
+    count: int
+    original: str
+    decoded: str
+    error: str
+
+
 class CounterexampleReply(Reply):
-    """Values around the worst element, enough to reproduce a violation by hand."""
+    """Values that reproduce a violation: a whole small array, or those around the worst element."""
 
     case: str
     shape: list[int]
@@ -76,7 +85,7 @@ class CounterexampleReply(Reply):
     start: int
     """Flat index of values[0]."""
     values: list[str]
-    """Original values."""
+    """Original values; empty where `runs` says it in less, as is `decoded`."""
     decoded: list[str]
     point: PointReply
     inputs: list[str] = []
@@ -87,6 +96,12 @@ class CounterexampleReply(Reply):
     """Of a stage: names, types and shapes of all inputs."""
     input_name: str = ""
     """Of `inputs`."""
+    shrunk_from: list[int] = []
+    """Shape of the case's array, if this is the smallest found on which the bound still breaks."""
+    runs: list[ValueRunReply] = []
+    """All of that array in C order."""
+    rule: str = ""
+    """Of `guidance`, that it matches."""
 
 
 class CaseContentReply(Reply):
@@ -117,6 +132,11 @@ class CaseReply(Reply):
     abs_bound: float
     """The absolute bound asked of this case."""
     ratio: float | None = None
+    achieved: float | None = None
+    """As in the reply; likewise the next three."""
+    reached: bool | None = None
+    tries: int | None = None
+    side_bytes: int | None = None
     shape: list[int] = []
     """Of the array compressed, or of a stage's first input."""
     dtype: str = ""
@@ -302,12 +322,47 @@ class MeasuredReply(KernelReply):
 
     field: str = ""
     mode: str = ""
-    """rel or abs."""
+    """rel, abs, pw_rel, psnr, l2norm or ratio."""
     bound: float | None = None
     """As asked, in the units of `mode`."""
     abs_bound: float | None = None
     """The absolute bound derived from the pristine data, in the field's unit; 0 means lossless,
-    null that the kernel was not run. For a suite: of the case that decided."""
+    null that the kernel was not run. For a suite: of the case that decided. In pw_rel run_compress
+    has that of log2 |x|, which the kernel is given, and verify_bounds that of the worst element."""
+    achieved: float | None = None
+    """What was asked as it came out, in the units of `mode`: largest |x − x'| / |x|, dB,
+    ‖x − x'‖₂, ratio. null in modes rel and abs, if nothing differs, or if the bound broke."""
+    reached: bool | None = None
+    """Whether that is what was asked; a ratio may be out of reach, and is not ranked then."""
+    tries: int | None = None
+    """Absolute bounds that were tried."""
+    side_bytes: int | None = None
+    """Of signs, zeros and exceptions, which the server keeps (pw_rel); counted in `ratio`."""
+
+
+class SearchReply(Reply):
+    """Values tried around those that the kernel handled worst."""
+
+    seed: int
+    """Of the cases `random:SEED:N`, this search and the damage."""
+    random_cases: int
+    values: int
+    worst_over_bound: float
+    """Largest error among them, in bounds."""
+
+
+class DamageReply(Reply):
+    """What the decoder made of the kernel's own streams, cut or changed."""
+
+    tried: int
+    detected: int
+    """It raised, or returned another shape or type."""
+    undetected: int
+    """It quietly returned other values."""
+    harmless: int
+    """It returned the same values."""
+    examples: list[str] = []
+    """Damage that went undetected."""
 
 
 class VerifyReply(MeasuredReply):
@@ -336,6 +391,12 @@ class VerifyReply(MeasuredReply):
     counterexample: CounterexampleReply | None = None
     cases: list[CaseReply] = []
     """concise: the first cases that failed, the content of one. detailed: all."""
+    search: SearchReply | None = None
+    """Of a codec on which all cases held."""
+    damage: DamageReply | None = None
+    """Likewise, of the suite."""
+    metrics: list[MetricReply] = []
+    """detailed, of one field: error metrics of what the codec makes of it."""
 
 
 class RunReply(MeasuredReply):
@@ -344,9 +405,9 @@ class RunReply(MeasuredReply):
     execution: Execution | None = None
     """hardware, emulated (no speeds) or simulated (cycles)."""
     ratio: float | None = None
-    """Original bytes / stream bytes."""
+    """Original bytes / bytes of the stream, and side data."""
     bit_rate: float | None = None
-    """Stream bits per value."""
+    """Bits of both per value."""
     compress_gbps: float | None = None
     """Median over the repetitions, GB/s."""
     decompress_gbps: float | None = None
@@ -386,7 +447,7 @@ class RunReply(MeasuredReply):
     projection_basis: str = ""
     """Simulated targets: clock and assumptions of the projection."""
     metrics: list[MetricReply] = []
-    """detailed only."""
+    """detailed only: of the machine, and error metrics of what the codec makes of the field."""
 
 
 class ProfileReply(MeasuredReply):

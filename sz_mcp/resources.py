@@ -113,7 +113,7 @@ class Pages:
         )
 
     def baseline(self, family: str, task: str, style: str) -> str:
-        """A reference submission (style naive or tuned), as JSON: file name → text."""
+        """A reference submission (style naive, tuned; sz-open: sz), as JSON: file name → text."""
         tasks = self.app.engine().tasks
         family = _one_of("family", family, baselines.families())
         styles = baselines.styles(_one_of("task", task, tasks), family)

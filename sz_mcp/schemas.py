@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from kernels.bounds import MEANINGS
 from sz_mcp.brief import RARE
 
 if TYPE_CHECKING:
@@ -29,10 +30,12 @@ def description(declared: Declared) -> str:
 
 def full_form(name: str, declared: Declared) -> dict[str, object]:
     """Everything there is to know about a tool."""
+    modes = {"modes": MEANINGS} if "mode" in declared.arguments.model_fields else {}
     return {
         "name": name,
         "title": declared.title,
         "description": description(declared),
+        **modes,
         "inputSchema": _full(declared.arguments),
         "outputSchema": _full(declared.reply),
     }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from kernels.bounds import SEARCHED
 from kernels.records import Build, Failure, FailureKind
+from sz_mcp.arguments import DEFAULT_BOUND
 from sz_mcp.asked import Asked
 
 _MANY_REPEATS = 50
@@ -42,4 +44,5 @@ def _again(kernel_id: str) -> str:
 def at(asked: Asked) -> str:
     """The arguments that differ from a tool's defaults."""
     mode = "" if asked.mode == "rel" else f', mode="{asked.mode}"'
-    return mode + ("" if asked.bound == 1e-3 else f", bound={asked.bound:g}")
+    usual = asked.bound == DEFAULT_BOUND and asked.mode not in SEARCHED
+    return mode + ("" if usual else f", bound={asked.bound:g}")

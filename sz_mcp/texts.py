@@ -9,11 +9,13 @@ import math
 import re
 from collections.abc import Iterable
 
+from sz_mcp.counterexamples import counterexample_lines
+from sz_mcp.further_replies import further_lines
+from sz_mcp.mode_replies import mode_line
 from sz_mcp.replies import (
     CaseReply,
     CompileReply,
     ContrastReply,
-    CounterexampleReply,
     DescribeReply,
     DiagnosticReply,
     FieldReply,
@@ -185,6 +187,7 @@ def _compile(reply: CompileReply) -> Iterable[str]:
 
 def _verify(reply: VerifyReply) -> Iterable[str]:
     yield f"{_verdict(reply)}. run_id {reply.run_id}"
+    yield from mode_line(reply)
     stage = reply.counterexample is not None and reply.counterexample.given
     if reply.worst and reply.violations and not stage:
         worst = reply.worst
@@ -193,7 +196,7 @@ def _verify(reply: VerifyReply) -> Iterable[str]:
             f"{worst.decoded}, error {worst.error}"
         )
     if reply.counterexample:
-        yield from _counterexample(reply.counterexample)
+        yield from counterexample_lines(reply.counterexample)
     groups: dict[tuple[str, str, str], list[CaseReply]] = {}
     for case in reply.cases:
         if case.violations or case.message:
@@ -205,24 +208,7 @@ def _verify(reply: VerifyReply) -> Iterable[str]:
     more = sum(map(len, list(groups.values())[SHOWN_CASES:]))
     if more:
         yield f"… and {more} more cases that failed"
-
-
-def _counterexample(shown: CounterexampleReply) -> Iterable[str]:
-    """Of a codec: original and decoded. Of a stage: input, golden answer and output."""
-    values, decoded = (listed(each, shown.dtype) for each in (shown.values, shown.decoded))
-    if shown.given:
-        output = f"`{shown.name}` wanted from flat {shown.start}"
-        yield f"case {shown.case} ({shown.given}), {output}: {values}"
-        yield f"got: {decoded}"
-        if shown.inputs and shown.inputs != shown.values:
-            dtype = shown.given.split()[1].partition("[")[0]
-            yield f"input `{shown.input_name}`: {listed(shown.inputs, dtype)}"
-        return
-    yield (
-        f"case {shown.case}, {shown.dtype}{shown.shape}, abs_bound {shown.abs_bound!r}, "
-        f"values from flat {shown.start}: {values}"
-    )
-    yield f"decoded: {decoded}"
+    yield from further_lines(reply)
 
 
 def _alike(cases: list[CaseReply], reply: VerifyReply) -> Iterable[str]:
@@ -322,12 +308,13 @@ def _run(reply: RunReply) -> Iterable[str]:
         ("run {} GB/s", reply.run_gbps),
         ("score {}", None if reply.run_gbps else reply.score),
         ("largest error {}", reply.max_abs_error),
-        ("bound {}", reply.abs_bound),
+        ("bound {}", None if reply.mode == "pw_rel" else reply.abs_bound),
         ("PSNR {} dB", reply.psnr),
     ]
     told = ", ".join(form.format(_number(value)) for form, value in parts if value is not None)
     state = reply.status if reply.stage is None else _stopped(reply)
     yield f"{state} on {reply.field} ({reply.execution}): {told}. run_id {reply.run_id}"
+    yield from mode_line(reply)
     disturbed = sum(sample.disturbed for sample in reply.samples)
     if disturbed:
         calm = len(reply.samples) - disturbed

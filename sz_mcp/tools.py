@@ -151,7 +151,7 @@ async def run_compress(use: Use, arguments: RunArguments) -> Answer:
     """Measure ratio, error and speed on one field; with `against`, which of two is faster.
 
     Speeds are medians over `repeats` requests each way, by the server's clock, with fresh content
-    every time. Takes seconds. Next: profile, or a better kernel with parent=this kernel_id.
+    every time. Next: profile, or a better kernel with parent=this kernel_id.
     """
     if arguments.against is not None:
         _check_comparable(use, arguments.kernel_id, arguments.against)
@@ -262,6 +262,7 @@ def _asked(
         bound=arguments.bound,
         repeats=repeats,
         threads=threads,
+        metrics=use.view.detailed,
     )
 
 

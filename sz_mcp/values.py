@@ -13,10 +13,15 @@ _RUN = 3
 
 def listed(values: Sequence[str], dtype: str) -> str:
     """`repr` texts of numbers, separated by commas: 1e+20 ×64, 0.5, nan."""
-    short = [_short(value) for value in values] if dtype == "float32" else values
+    return runs_listed([(value, 1) for value in values], dtype)
+
+
+def runs_listed(runs: Sequence[tuple[str, int]], dtype: str) -> str:
+    """The same of values that each stand so many times."""
+    short = [(_short(value), n) for value, n in runs] if dtype == "float32" else runs
     told: list[str] = []
-    for value, equal in itertools.groupby(short):
-        count = len(list(equal))
+    for value, equal in itertools.groupby(short, key=lambda run: run[0]):
+        count = sum(n for _, n in equal)
         told += [f"{value} ×{count}"] if count >= _RUN else [value] * count
     return ", ".join(told)
 

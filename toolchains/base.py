@@ -132,6 +132,16 @@ class Session(Protocol):
         """
         ...
 
+    def call_guarded(
+        self, function: str, arguments: tuple[Arg, ...], *, capacity: int, deadline_s: float
+    ) -> Reply | Failure:
+        """One call, whose last array ends where memory does that its child may touch.
+
+        Who reads 8 bytes beyond it, or more, ends there. Not for timing: the array is aligned to 8
+        bytes only.
+        """
+        ...
+
     def still_intact(self, function: str) -> bool:
         """Whether the child that runs `function` has slept since its last reply.
 
@@ -240,6 +250,10 @@ class Toolchain(Protocol):
         self, submission: Submission, threads: int, cancellation: Cancellation
     ) -> Session | Failure:
         """Start the kernel's children, which may use `threads` threads, and import it in each."""
+        ...
+
+    def load_checked(self, submission: Submission, cancellation: Cancellation) -> Session | Failure:
+        """Likewise in one child whose compiled code raises IndexError for a wrong index."""
         ...
 
     def explain(

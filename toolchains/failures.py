@@ -28,6 +28,7 @@ _GONE: dict[str, FailureKind] = {
     "closed": FailureKind.CANCELLED,
     "protocol": FailureKind.INTEGRITY,
 }
+_COMPILER = "/numba/core/"
 _STACK = re.compile(r'^ {2}File "[^"]*/src/([^"/]+)", line (\d+) in ', re.M)
 """A line of faulthandler's: innermost first."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -100,7 +101,7 @@ def gone_failure(reason: str, detail: str, stage: Status, printed: str) -> Failu
     """A child that gave no reply: too slow, ended, killed, or talking nonsense."""
     kind = _GONE[reason]
     texts = {
-        FailureKind.TIMEOUT: "it did not finish before its deadline and was killed",
+        FailureKind.TIMEOUT: f"it did not finish before its deadline and was killed ({detail})",
         FailureKind.CRASH: f"the kernel's process ended: {detail}",
         FailureKind.CANCELLED: "the call was cancelled; the kernel's processes were killed",
         FailureKind.INTEGRITY: f"the kernel's process sent {detail}",
@@ -115,7 +116,9 @@ def placed(failure: Failure, submission: Submission) -> Failure:
     if not places or failure.kind is FailureKind.CANCELLED:
         return failure
     message = failure.message
-    if failure.kind is FailureKind.TIMEOUT and _in_python_loop(places[0], submission):
+    if failure.kind is FailureKind.TIMEOUT and _COMPILER in failure.output:
+        message += ", while numba was compiling"
+    elif failure.kind is FailureKind.TIMEOUT and _in_python_loop(places[0], submission):
         message += ", in a loop of plain Python"
     diagnostics = _diagnostics(message, places[:4], submission)
     return replace(failure, message=message, diagnostics=diagnostics)

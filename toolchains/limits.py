@@ -7,6 +7,8 @@ from kernels.records import Metric
 REQUEST_S = 10.0
 SLOWEST_BYTES_PER_S = 2e6
 """A kernel slower than this, beyond REQUEST_S, is as good as one that hangs."""
+COMPILING_S = 10.0
+"""More for a function's first call on arguments of new types, since that may compile it."""
 SPARE_BYTES = 1 << 16
 EXPANSION = 2
 

@@ -43,11 +43,11 @@ from toolchains.children.pool import Pool
 from toolchains.children.samples import MOST_SAMPLES, PERIOD_S
 from toolchains.children.session import ChildSession, Purpose, open_session
 from toolchains.cpu import this_cpu
-from toolchains.limits import deadline_s, limits, output_room
+from toolchains.limits import COMPILING_S, REQUEST_S, deadline_s, limits, output_room
 from toolchains.peaks import Peaks, PeaksBusy
 
 TARGET = "numba"
-_WARM_UP_DEADLINE_S = 10.0
+_FIRST_CALL_S = REQUEST_S + COMPILING_S
 _WARM_UP_BOUND = 1e-3
 _LONG_CALL_S = 20.0
 """A call of so long is not made again to see what memory it takes."""
@@ -56,7 +56,7 @@ _MOST_LOOKED_AT = 100
 """Time for which a child is looked at to see where it is, and calls for which it is, at most."""
 _LEAST_LOOKS = 50
 """From which a share can be told."""
-_SLOW_TO_COMPILE = 0.5
+_SLOW_TO_COMPILE = 0.25
 """Share of the deadline of a first call from which on that is worth a word."""
 _COMPILING_S = 30.0
 """More than a request's deadline, for compiling inside it."""
@@ -143,6 +143,11 @@ class NumbaToolchain:
         functions = TASKS[submission.task].functions
         return open_session(self._pool, submission, functions, cancellation, threads=threads)
 
+    def load_checked(self, submission: Submission, cancellation: Cancellation) -> Session | Failure:
+        """See `Toolchain.load_checked`."""
+        functions = TASKS[submission.task].functions
+        return open_session(self._pool, submission, functions, cancellation, purpose=Purpose.CHECK)
+
     def explain(
         self,
         submission: Submission,
@@ -179,7 +184,7 @@ class NumbaToolchain:
             available=True,
             limits=(
                 Metric("address_space", self._memory_bytes / 1e9, "GB per process", "measured"),
-                Metric("first_call_deadline", _WARM_UP_DEADLINE_S, "s", "derived"),
+                Metric("first_call_deadline", _FIRST_CALL_S, "s", "derived"),
                 *limits(),
                 Metric("scratch_folder", 64.0, "MiB", "derived"),
             ),
@@ -306,11 +311,11 @@ def slow_first_calls(took: Mapping[str, float]) -> tuple[Diagnostic, ...]:
         Diagnostic(
             "note",
             f"the first call of {function}, which compiles it, took {seconds:.1f} s of the "
-            f"{_WARM_UP_DEADLINE_S:.0f} s that it may take: slice assignments, np.full and .any() "
+            f"{_FIRST_CALL_S:.0f} s that it may take: slice assignments, np.full and .any() "
             "inside @njit compile slowly, and each combination of argument types compiles anew",
         )
         for function, seconds in took.items()
-        if seconds > _SLOW_TO_COMPILE * _WARM_UP_DEADLINE_S
+        if seconds > _SLOW_TO_COMPILE * _FIRST_CALL_S
     )
 
 
@@ -318,7 +323,7 @@ def _call(
     session: Session, function: str, arguments: tuple[Arg, ...], field: Array
 ) -> Reply | Failure:
     room = (1 << 20) + 8 * field.nbytes
-    return session.call(function, (arguments,), capacity=(room,), deadline_s=_WARM_UP_DEADLINE_S)
+    return session.call(function, (arguments,), capacity=(room,), deadline_s=REQUEST_S)
 
 
 def _small_field() -> Array:

@@ -7,6 +7,8 @@ from pathlib import Path
 from kernels.records import Submission
 
 _ROOT = Path(__file__).parent
+_STYLES = ("naive", "tuned", "sz")
+"""Simplest first. `sz`: the whole of a compressor of the SZ family, as a reference for others."""
 
 
 class UnknownBaselineError(LookupError):
@@ -22,7 +24,7 @@ def families() -> tuple[str, ...]:
 def styles(task: str, family: str = "numba") -> tuple[str, ...]:
     """The styles there are for a task, simplest first; empty if there are none."""
     folder = _ROOT / family / task
-    return tuple(style for style in ("naive", "tuned") if (folder / style / "kernel.py").is_file())
+    return tuple(style for style in _STYLES if (folder / style / "kernel.py").is_file())
 
 
 def read(task: str, style: str, family: str = "numba") -> Submission:

@@ -83,6 +83,12 @@ def reader(package: str, what: str) -> ModuleType:
             f"reading {what} needs the package {package}: pip install 'sz-mcp[data]', or save the "
             "variable as .npy with numpy.save and add that"
         ) from error
+    except ValueError as error:
+        # numcodecs 0.16 under Zarr stumbles over the version of zfpy 1.0.1.post0.
+        raise MissingReaderError(
+            f"reading {what} needs the package {package}, which fails here ({error}). If zfpy is "
+            "installed: pip install zfpy==1.0.1"
+        ) from error
 
 
 def unusable(dtype: object, what: str) -> str:

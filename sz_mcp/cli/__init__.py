@@ -8,13 +8,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from sz_mcp import __version__
 from sz_mcp.cli import fields, groups
-from sz_mcp.cli.options import Config, Home, Json, Sets, configured, remember, settings_for
+from sz_mcp.cli.options import (
+    Bound,
+    Config,
+    Home,
+    Json,
+    Sets,
+    asked_bound,
+    configured,
+    remember,
+    settings_for,
+)
 from sz_mcp.cli.options import chosen_home as _home
 from sz_mcp.cli.options import command as _command
 from sz_mcp.errors import SettingsError, StepFailed
@@ -140,13 +150,69 @@ def evaluate(  # noqa: PLR0913 - one parameter per flag
     task: Annotated[str, typer.Option(help="For example szp.")],
     target: Annotated[str, typer.Option(help="Where it runs.")] = "numba",
     field: Annotated[str, typer.Option(help="Field to measure on.")] = "na_temperature",
-    mode: Annotated[str, typer.Option(help="rel or abs.")] = "rel",
-    bound: Annotated[float, typer.Option(help="Largest error, in units of the mode.")] = 1e-3,
+    mode: Annotated[str, typer.Option(help="rel, abs, pw_rel, psnr, l2norm or ratio.")] = "rel",
+    bound: Bound = None,
     agent: Annotated[str, typer.Option(help="Who the ledger says called.")] = "eval",
     home: Home = None,
     json: Json = False,
 ) -> None:
     """Compile, verify, run and profile a submission folder as an agent would."""
     settings = settings_for({"home": home, "roots": [folder], "agent": agent})
-    wish = {"task": task, "target": target, "field": field, "mode": mode, "bound": bound}
+    wish = {"task": task, "target": target, "field": field, "mode": mode, **asked_bound(bound)}
     _command("evaluate").run(settings, wish, as_json=json)
+
+
+@app.command()
+def compare(  # noqa: PLR0913 - one parameter per flag
+    fields: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FIELD...", help="Names of fields, files that describe themselves, or suite."
+        ),
+    ],
+    bound: Annotated[
+        list[float] | None, typer.Option(help="Largest error; repeatable; default 1e-3.")
+    ] = None,
+    mode: Annotated[Literal["rel", "abs"], typer.Option(help="What the bound is of.")] = "rel",
+    codec: Annotated[
+        list[str] | None, typer.Option(help="Compressor; repeatable; default the usual ones.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, max=50, help="Timed repetitions.")] = 5,
+    threads: Annotated[int, typer.Option(min=1, help="Of those that can use several.")] = 1,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Compare our compressors with SZ3, zfp and SPERR: ratio, speed, error, violations."""
+    peers = _command("peers")
+    wish = peers.Wish(fields, mode, bound or [1e-3], codec or [], repeats, threads)
+    peers.run(_home(home), wish, as_json=json)
+
+
+@app.command()
+def check(  # noqa: PLR0913 - one parameter per flag
+    original: Annotated[Path, typer.Argument(help="Raw file or .npy.")],
+    decoded: Annotated[Path, typer.Argument(help="What came back, likewise.")],
+    bound: Annotated[float, typer.Option(help="Largest error, in units of the mode.")],
+    mode: Annotated[
+        Literal["abs", "rel", "pw_rel"],
+        typer.Option(help="rel: × (max − min). pw_rel: × each value's magnitude, same sign."),
+    ] = "abs",
+    dims: Annotated[
+        str | None, typer.Option(help="Of raw files, slowest axis first: 26x1800x3600.")
+    ] = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="Of raw files: f32, f64, i8 … i64, u8 … u64.")
+    ] = None,
+    endian: Annotated[Literal["little", "big"], typer.Option(help="Of raw files.")] = "little",
+    fill: Annotated[
+        float | None, typer.Option(help="Value that is no data: kept out of range and metrics.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Default all cores.")] = None,
+    metrics: Annotated[bool, typer.Option("--metrics", help="PSNR, SSIM and more.")] = False,
+    json: Json = False,
+) -> None:
+    """Check two files of any compressor, every value, exactly; exit code 0 holds, 1 violated."""
+    configured({})
+    done = _command("check")
+    wish = done.Wish(original, decoded, mode, bound, dims, dtype, endian, fill, threads, metrics)
+    raise typer.Exit(done.run(wish, as_json=json))

@@ -7,7 +7,15 @@ from typing import Annotated, Literal
 
 import typer
 
-from sz_mcp.cli.options import Home, Json, chosen_home, command, settings_for
+from sz_mcp.cli.options import (
+    Bound,
+    Home,
+    Json,
+    asked_bound,
+    chosen_home,
+    command,
+    settings_for,
+)
 
 runs = typer.Typer(help="List, show, cancel, reproduce and compare runs.", no_args_is_help=True)
 ledger = typer.Typer(help="Back up, prune and look at the ledger.", no_args_is_help=True)
@@ -15,7 +23,10 @@ ledger = typer.Typer(help="Back up, prune and look at the ledger.", no_args_is_h
 RunId = Annotated[
     str, typer.Argument(metavar="RUN", help="A run_id, or an unambiguous beginning of one.")
 ]
-Mode = Annotated[Literal["rel", "abs"], typer.Option(help="What the bound is a multiple of.")]
+Mode = Annotated[
+    Literal["rel", "abs", "pw_rel", "psnr", "l2norm", "ratio"],
+    typer.Option(help="What the bound is of."),
+]
 
 
 @runs.command("list")
@@ -65,7 +76,7 @@ def compare_kernels(  # noqa: PLR0913 - one parameter per flag
     against: Annotated[str, typer.Argument(metavar="AGAINST", help="The one it is compared with.")],
     field: Annotated[str, typer.Option(help="Field to run them on.")],
     mode: Mode = "rel",
-    bound: Annotated[float, typer.Option(help="Largest error, in units of the mode.")] = 1e-3,
+    bound: Bound = None,
     repeats: Annotated[int, typer.Option(min=6, max=50, help="Pairs of repetitions.")] = 15,
     threads: Annotated[int, typer.Option(min=1, help="Threads each may use.")] = 1,
     home: Home = None,
@@ -74,8 +85,8 @@ def compare_kernels(  # noqa: PLR0913 - one parameter per flag
     """Time two kernels side by side: faster, slower or inconclusive."""
     settings = settings_for({"home": home})
     wish = {
-        "kernel_id": kernel, "against": against, "field": field, "mode": mode, "bound": bound,
-        "repeats": repeats, "threads": threads,
+        "kernel_id": kernel, "against": against, "field": field, "mode": mode,
+        "repeats": repeats, "threads": threads, **asked_bound(bound),
     }  # fmt: skip
     command("compare").run(settings, wish, as_json=json)
 

@@ -29,6 +29,13 @@ Sets = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Any setting of docs/configuration.md."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Bound = Annotated[
+    float | None,
+    typer.Option(
+        help="Largest error, in units of the mode; default 1e-3. For psnr (dB), l2norm and ratio "
+        "the target."
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,11 @@ def settings_for(flags: Mapping[str, object]) -> Settings:
 def chosen_home(home: Path | None) -> Path:
     """The folder of the ledger. Raises SettingsError."""
     return settings_for({"home": home}).home
+
+
+def asked_bound(bound: float | None) -> Mapping[str, object]:
+    """The argument, if it was given: whether there is a default depends on the mode."""
+    return {} if bound is None else {"bound": bound}
 
 
 def command(name: str) -> ModuleType:

@@ -65,6 +65,8 @@ def compare_kernels(ours: Bench, theirs: Bench, against: str, golden: GoldenStre
     other = prepare(replace(theirs, watch=_second(ours.watch)), golden)
     if other.result.failure is not None:
         return Compared(stopped(mine.result, peer_failure(against, other.result.failure)), against)
+    # Each at the bound that was derived for it.
+    ours, theirs = mine.bench, other.bench
     with ours.alone(), ours.session.apart(), theirs.session.apart():
         pairs, end = _timed_pairs(ours, theirs)
         return _concluded(_Bout(ours, theirs, mine, other), pairs, end, against)
@@ -201,7 +203,7 @@ def _timed(bench: Bench, halves: Sequence[_Half], failure: Failure | None) -> Ti
             seconds=reply.seconds,
             child_seconds=reply.child_seconds,
             batch=half.size,
-            nbytes=half.size * bench.field.data.nbytes,
+            nbytes=half.size * bench.nbytes,
             wait_seconds=reply.wait_seconds,
             disturbed=reply.disturbed,
         )

@@ -14,9 +14,13 @@ from toolchains.children.cores import Workers
 class Content:
     """Variants of one field; work on several arrays is spread over the cores."""
 
-    def __init__(self, field: Field, abs_bound: float) -> None:
+    def __init__(self, field: Field, abs_bound: float, workers: Workers | None = None) -> None:
         self._field, self._abs_bound = field, abs_bound
-        self._workers = Workers("content")
+        self._workers = workers or Workers("content")
+
+    def of(self, field: Field, abs_bound: float) -> Content:
+        """Variants of another field or bound, by the same threads."""
+        return Content(field, abs_bound, self._workers)
 
     def fill(self, arrays: Sequence[Array]) -> None:
         """Write a different variant into each array, which has the field's shape and dtype."""

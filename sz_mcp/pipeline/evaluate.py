@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from kernels.bounds import derive
+from kernels.bounds import DIRECT, BoundError, derive
 from kernels.fields import Catalogue, FieldDataError
+from kernels.random_cases import SEEDS
 from kernels.records import (
     Bound,
     Build,
@@ -29,7 +31,7 @@ from kernels.records import (
     Verdict,
 )
 from kernels.tasks import TASKS
-from kernels.tasks.base import CodecTask
+from kernels.tasks.base import CodecTask, Task
 from results_db.statistics import Compared
 from sz_mcp.host import peaks_key
 from toolchains import BACKENDS
@@ -39,9 +41,10 @@ from toolchains.children.pool import ChildrenUnavailable, Pool, PoolClosed
 from toolchains.children.timing_lock import TimingCancelled, timing_lock
 from toolchains.peaks import Peaks, PeaksBusy
 
-from .checks import codec_cases, judge, stage_cases
+from .checks import Further, codec_cases, judge, stage_cases
 from .comparing import compare_kernels, peer_failure
 from .content import Content
+from .damage import Others
 from .explanations import Explanations
 from .golden import GoldenStreams
 from .live import LiveKernel, LiveKernels
@@ -60,7 +63,7 @@ _LIVE_KERNELS = 4
 
 _LARGE_BYTES = 128 << 20
 """A kernel that was used on a field larger than this is not kept loaded."""
-_REMEMBERED_BUILDS = 256
+_REMEMBERED_PROGRAMS = 256
 _PATIENCE_S = 2.0
 """How long whoever asks for peaks waits until nothing else is timed."""
 
@@ -106,6 +109,8 @@ class Pipeline:
         self._golden = GoldenStreams()
         self._explanations = Explanations()
         self._builds: dict[str, Build] = {}
+        self._clean: dict[str, None] = {}
+        """Programs whose compiled code read nothing wrong in damaged streams."""
         self._timing = threading.Lock()
         self._lock = threading.Lock()
 
@@ -135,7 +140,7 @@ class Pipeline:
             failure = _unavailable(error)
             return Build(failure.status, failure.stage, 0.0, failure)
         if build.failure is None:
-            self._remember(kernel.submission.exact_hash, build)
+            self._keep(self._builds, kernel.submission.exact_hash, build)
         return build
 
     def verify(self, kernel: Kernel, request: Request, watch: Watch) -> Verdict:
@@ -245,26 +250,41 @@ class Pipeline:
             toolchain.close()
         self._pool.close()
 
-    def _remember(self, key: str, build: Build) -> None:
+    def _keep(self, known: dict[str, T], key: str, value: T) -> None:
+        """Of programs, the last few that something is known of."""
         with self._lock:
-            self._builds[key] = build
-            while len(self._builds) > _REMEMBERED_BUILDS:
-                del self._builds[next(iter(self._builds))]
+            known[key] = value
+            while len(known) > _REMEMBERED_PROGRAMS:
+                del known[next(iter(known))]
 
     def _verify(
         self, kernel: Kernel, request: Request, watch: Watch, field: Field | None
     ) -> Verdict:
-        task = TASKS[kernel.submission.task]
+        task = _task(kernel, request)
+        further = None
         if isinstance(task, CodecTask):
-            cases = codec_cases(task, request, field, self._golden)
+            seed = secrets.randbelow(SEEDS)
+            cases = codec_cases(task, request, field, self._golden, seed)
+            further = Further(task, seed, self._others(kernel, request, watch))
         else:
             cases = stage_cases(task, request, field)
 
         def work(live: LiveKernel) -> Verdict:
             with _small_afterwards(live, field):
-                return judge(live.session, cases, request, watch)
+                return judge(live.session, cases, request, watch, further)
 
         return self._with_session(kernel, request.threads, watch, work, _unverified)
+
+    def _others(self, kernel: Kernel, request: Request, watch: Watch) -> Others:
+        """More sessions of a kernel, for what may end one."""
+        submission = kernel.submission
+        toolchain, key = self._toolchain(submission.target), submission.exact_hash
+        return Others(
+            fresh=lambda: toolchain.load(submission, request.threads, watch.cancellation),
+            checked=lambda: toolchain.load_checked(submission, watch.cancellation),
+            clean=key in self._clean,
+            remember=lambda: self._keep(self._clean, key, None),
+        )
 
     def _in_room(
         self,
@@ -336,11 +356,11 @@ class Pipeline:
     def _bench(
         self, kernel: Kernel, live: LiveKernel, request: Request, watch: Watch
     ) -> Iterator[Bench]:
-        field = self._fields.load(request.field)
+        task, field = _task(kernel, request), self._fields.load(request.field)
         bound = derive(field.data, field.info.fill_value, request.mode, request.bound)
         with closing(Content(field, bound.absolute)) as content, _small_afterwards(live, field):
             yield Bench(
-                task=TASKS[kernel.submission.task],
+                task=task,
                 live=live,
                 field=field,
                 content=content,
@@ -375,6 +395,17 @@ class Pipeline:
         watch.progress(0.2, "waiting until nothing else is timed on this machine")
         with self._timing, timing_lock(watch.cancellation), self._pool.quiet():
             yield
+
+
+def _task(kernel: Kernel, request: Request) -> Task:
+    """What the kernel is for. Raises BoundError for a mode that a stage does not have."""
+    task = TASKS[kernel.submission.task]
+    if not isinstance(task, CodecTask) and request.mode.lower() not in DIRECT:
+        raise BoundError(
+            f"mode {request.mode} is for codecs; {task.name} is a stage, which has no error of its "
+            f"own: choose one of {', '.join(DIRECT)}"
+        )
+    return task
 
 
 @contextmanager

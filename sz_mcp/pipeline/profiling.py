@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kernels.bounds import DIRECT
 from kernels.records import (
     Arg,
     Bandwidth,
@@ -29,9 +30,11 @@ from toolchains.limits import deadline_s, output_room
 from toolchains.peaks import PeaksBusy
 from toolchains.vectorisation import ranked
 
+from .passes import Stopped
 from .roofline import Measured, metrics, sentence
 from .rounds import Bench, Rounds, batch_size, warm_up
 from .roundtrip import compress
+from .timing import broken, on_the_field, settled
 
 _REPEATS = 5
 _SPLITS = 3
@@ -65,6 +68,10 @@ class _Timed:
 
 def profile_kernel(bench: Bench, submission: Submission, explain: Explain) -> Profile:
     """Profile every function of a kernel on one field."""
+    at_bound = _at_its_bound(bench)
+    if isinstance(at_bound, Failure):
+        return _failed(bench, at_bound)
+    bench = at_bound
     timed = _time(bench)
     if isinstance(timed, Failure):
         return _failed(bench, timed)
@@ -82,7 +89,7 @@ def profile_kernel(bench: Bench, submission: Submission, explain: Explain) -> Pr
     return Profile(
         status=Status.BOUND_OK,  # every timed output was checked
         stage=Status.TIMED,
-        field=bench.field.info.name,
+        field=bench.asked.info.name,
         bound=bench.bound,
         metrics=(
             *_general(bench, timed),
@@ -95,6 +102,16 @@ def profile_kernel(bench: Bench, submission: Submission, explain: Explain) -> Pr
         notes=_notes(timed.samples, measured, explained),
         peaks=curve,
     )
+
+
+def _at_its_bound(bench: Bench) -> Bench | Failure:
+    """Where the bound depends on what the kernel makes of the field, that is seen first."""
+    if isinstance(bench.task, StageTask) or bench.bound.mode in DIRECT:
+        return bench
+    done = on_the_field(bench)
+    if isinstance(done, Stopped):
+        return done.failure
+    return broken(bench.task, done) or settled(bench, done)
 
 
 def _time(bench: Bench) -> _Timed | Failure:
@@ -185,7 +202,7 @@ def _measured(
         function=function,
         seconds=seconds,
         elements=bench.field.data.size,
-        original_bytes=bench.field.data.nbytes,
+        original_bytes=bench.nbytes,
         moved_bytes=split.moved_bytes,
         copy_gbps=peak.copy_gbps,
         empty_seconds=empty / timed.batch,
@@ -286,7 +303,7 @@ def _failed(bench: Bench, failure: Failure) -> Profile:
     return Profile(
         status=failure.status,
         stage=failure.stage,
-        field=bench.field.info.name,
+        field=bench.asked.info.name,
         bound=bench.bound,
         metrics=(),
         bottleneck="",

@@ -21,6 +21,8 @@ class Request:
     bound: float = 1e-3
     repeats: int = 7
     threads: int = 1
+    metrics: bool = False
+    """Whether error metrics of the field are wanted too."""
 
 
 def _ignore(_fraction: float, _message: str) -> None:

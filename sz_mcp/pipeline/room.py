@@ -55,7 +55,8 @@ class Room:
         if need > self.total_bytes:
             raise FieldDataError(
                 f"{info.name} has {nbytes / 1e9:.2f} GB, and this machine's memory is enough for "
-                f"fields of {self.total_bytes / COPIES / 1e9:.2f} GB: choose a smaller one"
+                f"fields of {self.total_bytes / COPIES / 1e9:.2f} GB: choose a smaller one "
+                "(`sz-mcp check` compares two files of any size)"
             )
         self._take(need, cancelled, tell)
         try:

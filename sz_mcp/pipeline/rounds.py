@@ -70,11 +70,28 @@ class Bench:
     peaks: Peaks
     alone: Callable[[], AbstractContextManager[None]]
     """Context in which this machine times nothing else and starts no children."""
+    stands_for: Field | None = None
+    """Where `field` is what a kernel is given in place of the one that was asked for: that one."""
 
     @property
     def session(self) -> Session:
         """The kernel's processes."""
         return self.live.session
+
+    @property
+    def asked(self) -> Field:
+        """The field that was asked for."""
+        return self.stands_for or self.field
+
+    @property
+    def nbytes(self) -> int:
+        """Original bytes of one input."""
+        return int(self.asked.data.nbytes)
+
+    @property
+    def where(self) -> tuple[str, float]:
+        """What is timed: the field and the absolute bound."""
+        return self.field.info.name, self.bound.absolute
 
 
 @dataclass(frozen=True)
@@ -99,7 +116,7 @@ def warm_up(bench: Bench) -> Failure | None:
 
     Loaded kernels that were warmed up on this field before are still warm.
     """
-    known, key = bench.live.seconds, (bench.field.info.name, bench.bound.absolute)
+    known, key = bench.live.seconds, bench.where
     if key in known:
         return None
     for _ in range(2 + secrets.randbelow(2)):
@@ -121,7 +138,7 @@ def batch_size(bench: Bench) -> int:
     """Distinct inputs per request, so that an empty round trip is a small part of it."""
     live = bench.live
     wanted = 1.0
-    for function, seconds in live.seconds[bench.field.info.name, bench.bound.absolute].items():
+    for function, seconds in live.seconds[bench.where].items():
         if function not in live.null_round_trip_s:
             live.null_round_trip_s[function] = live.session.null_round_trip(function)
         empty = live.null_round_trip_s[function]
@@ -246,7 +263,7 @@ class Rounds:
             self._bench.watch.progress(fraction, text)
 
     def _keep(self, repetition: int, size: int, replies: Sequence[Reply]) -> None:
-        nbytes = size * self._bench.field.data.nbytes
+        nbytes = size * self._bench.nbytes
         for direction, reply in zip(self._bench.task.functions, replies, strict=True):
             self._samples.append(
                 Sample(

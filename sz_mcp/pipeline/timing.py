@@ -8,27 +8,28 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kernels.bounds import DIRECT
 from kernels.patterns import codec_pattern
 from kernels.records import (
-    Array,
     Bandwidth,
     Comparison,
     Execution,
     Failure,
     FailureKind,
+    Field,
     Metric,
     RunResult,
     Sample,
     Status,
 )
-from kernels.tasks.base import CodecTask, StageTask, nbytes_of
-from kernels.verify import compare
+from kernels.tasks.base import CodecTask, StageTask, Task, nbytes_of
 from results_db.summary import COPY_PEAK, FRESH_BYTES
 from toolchains.peaks import Peaks
 
 from .golden import GoldenStreams
+from .passes import IN_LOGARITHMS, Pass, Stopped, Wanted, codec_pass
+from .quality import quality
 from .rounds import Audit, Bench, Rounds, batch_size, checked_stage, warm_up
-from .roundtrip import compress, decompress
 
 _AUDITED_ONE_IN = 4
 _PEAK_TOLERANCE = 1.1
@@ -39,10 +40,11 @@ _PEAK_TOLERANCE = 1.1
 class _Pristine:
     """A codec on the unchanged field."""
 
-    stream: Array
-    comparison: Comparison
+    done: Pass
     golden_bytes: int | None = None
     failure: Failure | None = None
+    metrics: tuple[Metric, ...] = ()
+    """Of the error, if they were asked for."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class Prepared:
     result: RunResult
     """Without samples; with a failure if it can't be timed."""
     moved: Mapping[str, _Moved]
+    bench: Bench
+    """With what the kernel is given, at the bound that was derived."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,7 @@ def time_kernel(bench: Bench, golden: GoldenStreams) -> RunResult:
     prepared = prepare(bench, golden)
     if prepared.result.failure is not None:
         return prepared.result
+    bench = prepared.bench
     rounds = Rounds(bench, bench.request.repeats, _audit(bench, golden))
     with bench.alone(), bench.session.apart():
         failure = rounds.run(batch_size(bench))
@@ -102,8 +107,7 @@ def time_kernel(bench: Bench, golden: GoldenStreams) -> RunResult:
 def prepare(bench: Bench, golden: GoldenStreams) -> Prepared:
     """See what a kernel makes of the field itself, and warm it up on other content."""
     bench.watch.progress(0.0, "size and error on the field itself")
-    nbytes = bench.field.data.nbytes
-    moved: Mapping[str, _Moved] = {"compress": _Moved(nbytes, 0), "decompress": _Moved(0, nbytes)}
+    moved: Mapping[str, _Moved] = {}
     if isinstance(bench.task, StageTask):
         checked = _checked_stage(bench, bench.task)
         result = _result(bench, checked if isinstance(checked, Failure) else None)
@@ -111,22 +115,52 @@ def prepare(bench: Bench, golden: GoldenStreams) -> Prepared:
     else:
         pristine = _pristine(bench, bench.task, golden)
         result = _codec_result(bench, pristine)
+        if isinstance(pristine, _Pristine):
+            bench = settled(bench, pristine.done)
+            nbytes = bench.field.data.nbytes
+            moved = {"compress": _Moved(nbytes, 0), "decompress": _Moved(0, nbytes)}
     if result.failure is not None:
-        return Prepared(result, moved)
+        return Prepared(result, moved, bench)
     bench.watch.progress(0.1, "warming up on other content")
     cold = warm_up(bench)
-    return Prepared(result if cold is None else stopped(result, cold), moved)
+    return Prepared(result if cold is None else stopped(result, cold), moved, bench)
+
+
+def on_the_field(bench: Bench) -> Pass | Stopped:
+    """The codec on the field itself; a search for the bound shows its progress."""
+    wanted = Wanted(bench.bound.mode, bench.bound.value, bench.asked.info.fill_value)
+    return codec_pass(
+        bench.session, bench.asked.data, wanted, lambda text: bench.watch.progress(0.05, text)
+    )
+
+
+def settled(bench: Bench, done: Pass) -> Bench:
+    """The bench with what the kernel is given on the field itself, at the bound derived there."""
+    if done.bound.mode in DIRECT:
+        return bench
+    field, stands_for = bench.field, None
+    if done.given is not field.data:
+        info = replace(
+            field.info,
+            name=done.key(field.info.name),
+            dtype=done.given.dtype.name,
+            sha256=done.key(field.info.sha256),
+            fill_value=None,
+        )
+        field, stands_for = Field(info, done.given), field
+    content = bench.content.of(field, done.bound.absolute)
+    return replace(bench, field=field, bound=done.bound, content=content, stands_for=stands_for)
 
 
 def conclude(bench: Bench, prepared: Prepared, timed: Timed) -> RunResult:
     """The result of a timed kernel; while nothing else is timed, for peaks may be measured."""
-    peaks = bench.peaks.at(bench.field.data.nbytes)
+    peaks = bench.peaks.at(bench.nbytes)
     limits = {name: one.least_seconds(bench.peaks) for name, one in prepared.moved.items()}
     result = replace(
         prepared.result,
         samples=timed.samples,
         null_round_trip_s=max(bench.live.null_round_trip_s.values(), default=None),
-        metrics=_metrics(peaks, timed.stream_bytes),
+        metrics=(*prepared.result.metrics, *_metrics(peaks, timed.stream_bytes)),
     )
     failure = timed.failure or _too_fast(timed.samples, limits, bench.request.threads)
     if failure is not None:
@@ -147,7 +181,7 @@ def _audit(bench: Bench, golden: GoldenStreams) -> Audit | None:
     In a kernel's first run on a field at a bound, and at random later: reading takes a while.
     """
     form = bench.task.stream_format if isinstance(bench.task, CodecTask) else None
-    audited, key = bench.live.audited, (bench.field.info.name, bench.bound.absolute)
+    audited, key = bench.live.audited, bench.where
     if form is None or (key in audited and secrets.randbelow(_AUDITED_ONE_IN)):
         return None
     audited.add(key)
@@ -157,27 +191,30 @@ def _audit(bench: Bench, golden: GoldenStreams) -> Audit | None:
 
 
 def _pristine(bench: Bench, task: CodecTask, golden: GoldenStreams) -> _Pristine | Failure:
-    data, bound, session = bench.field.data, bench.bound.absolute, bench.session
-    packed = compress(session, (data,), bound)
-    if isinstance(packed, Failure):
-        return packed
-    stream = packed.streams[0]
-    back = decompress(session, (stream,), (data,))
-    if isinstance(back, Failure):
-        return back
-    comparison = compare(data, back.outputs[0][0], bound, bench.field.info.fill_value)
-    if not comparison.holds:
-        pattern = codec_pattern(task.name, data, back.outputs[0][0], comparison)
-        failed = replace(_violation(comparison), pattern=pattern)
-        return _Pristine(stream, comparison, failure=failed)
+    done = on_the_field(bench)
+    if isinstance(done, Stopped):
+        return done.failure
+    failure = broken(task, done)
     form = task.stream_format
-    if form is None:
-        return _Pristine(stream, comparison)
-    reference = golden.stream(form, bench.field.info.sha256, data, bound)
-    failure = None
-    if not np.array_equal(reference, stream):
-        failure = golden.unreadable(form, stream, data, bound)
-    return _Pristine(stream, comparison, reference.nbytes, failure)
+    metrics = quality(bench.asked.info, done) if bench.request.metrics else ()
+    if failure is not None or form is None:
+        return _Pristine(done, failure=failure, metrics=metrics)
+    data, bound = done.given, done.bound.absolute
+    reference = golden.stream(form, done.key(bench.field.info.sha256), data, bound)
+    if not np.array_equal(reference, done.stream):
+        failure = golden.unreadable(form, done.stream, data, bound)
+    return _Pristine(done, reference.nbytes, failure, metrics)
+
+
+def broken(task: Task, done: Pass) -> Failure | None:
+    """The failure of a codec that does not keep its bound on the field itself."""
+    if done.comparison.holds:
+        return None
+    failure = _violation(done.comparison)
+    if done.bound.mode == "pw_rel":
+        failure = replace(failure, message=f"{failure.message}. {IN_LOGARITHMS}")
+    pattern = codec_pattern(task.name, done.original, done.decoded, done.comparison)
+    return replace(failure, pattern=pattern)
 
 
 def _violation(comparison: Comparison) -> Failure:
@@ -211,11 +248,25 @@ def _too_fast(
 def _codec_result(bench: Bench, pristine: _Pristine | Failure) -> RunResult:
     if isinstance(pristine, Failure):
         return _result(bench, pristine)
+    done = pristine.done
     return replace(
         _result(bench, pristine.failure),
-        stream_bytes=pristine.stream.nbytes,
-        comparison=pristine.comparison,
+        bound=done.bound,
+        stream_bytes=done.stream.nbytes,
+        comparison=done.comparison,
         golden_bytes=pristine.golden_bytes,
+        outcome=done.outcome,
+        metrics=(*_transform_metrics(done), *pristine.metrics),
+    )
+
+
+def _transform_metrics(done: Pass) -> tuple[Metric, ...]:
+    """What the server itself did around the kernel; no speed counts it."""
+    if done.bound.mode != "pw_rel":
+        return ()
+    return (
+        Metric("transform_seconds", done.transform_seconds, "s", "measured"),
+        Metric("detransform_seconds", done.detransform_seconds, "s", "measured"),
     )
 
 
@@ -224,9 +275,9 @@ def _result(bench: Bench, failure: Failure | None) -> RunResult:
         status=Status.BOUND_OK,
         stage=Status.TIMED,
         execution=Execution.HARDWARE,
-        field=bench.field.info.name,
+        field=bench.asked.info.name,
         bound=bench.bound,
-        raw_bytes=bench.field.data.nbytes,
+        raw_bytes=bench.nbytes,
         stream_bytes=0,
         comparison=None,
         samples=(),

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.bounds import MODES, BoundError, derive
+from kernels.bounds import MODES, SEARCHED, BoundError, derive
+from kernels.modes.pointwise import log_bound
 
 DATA = np.array([[1, 5], [-3, 2]], np.float32)
 
@@ -85,8 +86,38 @@ def test_a_value_that_is_no_number_is_refused(value: float) -> None:
 
 
 def test_an_unknown_mode_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(BoundError, match="choose one of abs, rel"):
-        derive(DATA, None, "psnr", 60.0)
+    with pytest.raises(BoundError, match="choose one of abs, rel, pw_rel, psnr, l2norm, ratio"):
+        derive(DATA, None, "snr", 60.0)
+
+
+def test_pw_rel_is_the_bound_of_the_logarithms() -> None:
+    assert derive(DATA, None, "pw_rel", 1e-2).absolute == log_bound(DATA.dtype, 1e-2)
+
+
+def test_a_searched_mode_begins_with_a_bound_that_follows_from_range_and_size() -> None:
+    psnr = derive(DATA, None, "psnr", 60.0).absolute
+    norm = derive(DATA, None, "l2norm", 0.5).absolute
+    ratio = derive(DATA, None, "ratio", 10.0).absolute
+
+    assert psnr == pytest.approx(math.sqrt(3) * 8 * 1e-3, rel=1e-8)
+    assert norm == pytest.approx(math.sqrt(3 / 4) * 0.5, rel=1e-8)
+    assert ratio == pytest.approx(8 * 2.0**-26)
+
+
+@pytest.mark.parametrize("mode", SEARCHED)
+def test_a_searched_mode_is_lossless_without_a_range(mode: str) -> None:
+    for data in (np.full(5, 3.0), np.zeros((0, 2), np.float32), np.full(4, np.nan)):
+        assert derive(data, None, mode, 20.0).absolute == 0.0
+
+
+@pytest.mark.parametrize("mode", SEARCHED)
+def test_a_searched_mode_is_refused_where_the_range_overflows(mode: str) -> None:
+    with pytest.raises(BoundError, match="overflows"):
+        derive(np.array([-1.7e308, 1.7e308]), None, mode, 20.0)
+
+
+def test_a_target_so_high_that_no_bound_is_left_is_lossless() -> None:
+    assert derive(DATA, None, "psnr", 1e5).absolute == 0.0
 
 
 @given(

@@ -283,6 +283,16 @@ def test_a_missing_reader_is_named_with_the_remedy() -> None:
         reader("no_such_reader", "NetCDF")
 
 
+def test_a_reader_that_stumbles_over_another_package_is_named_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "stumbling_reader.py").write_text("int('post0')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    with pytest.raises(MissingReaderError, match=r"'post0'\). If zfpy is installed: pip install"):
+        reader("stumbling_reader", "Zarr")
+
+
 def test_a_fill_value_in_text_may_be_digits_or_xarrays_base64() -> None:
     source = source_of(np.zeros(1))
 

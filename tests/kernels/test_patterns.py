@@ -213,3 +213,52 @@ def test_a_number_without_dimensions_has_a_pattern_too() -> None:
     original, decoded = np.array(1.0, np.float32), np.array(2.0, np.float32)
 
     assert seen(original, decoded).violations == 1
+
+
+def test_float64_that_went_through_float32_is_narrowed() -> None:
+    data = np.random.default_rng(20313).uniform(1e7, 1e8, 200)
+
+    assert seen(data, data.astype(np.float32).astype(np.float64)).narrowed
+    assert not seen(data, np.rint(data / 3) * 3).narrowed
+    assert not seen(data, np.zeros(200)).narrowed
+
+
+def test_subnormals_that_came_back_as_0_are_flushed() -> None:
+    tiny = np.full(9, 1e-310)
+    pattern = codec_pattern("szp", tiny, tiny * 0, compare(tiny, tiny * 0, 1e-320))
+    kept = codec_pattern("szp", tiny, tiny * 2, compare(tiny, tiny * 2, 1e-320))
+
+    assert (pattern.flushed, kept.flushed) == (True, False)
+
+
+def test_a_range_beyond_the_type_is_wide() -> None:
+    data = np.array([3e38, -3e38, 0], np.float32)
+    wide = codec_pattern("szp", data, data * 0, compare(data, data * 0, 1e30))
+
+    assert wide.wide
+    assert not shifted(slice(0, 3)).wide
+
+
+def test_an_error_that_jumps_at_blocks_only_has_a_border() -> None:
+    data = NOISE.reshape(-1)[:4000]
+    decoded = data + np.repeat(np.arange(125) % 2 * np.float32(5), 32).astype(np.float32)
+
+    assert seen(data, decoded).border == 32
+    assert shifted(np.array([5, 70, 133, 999])).border == 0
+
+
+def test_errors_that_add_up_twice_over_accumulate() -> None:
+    steps = np.random.default_rng(20314).uniform(-BOUND, BOUND, 400)
+    data = np.zeros(400)
+
+    assert seen(data, np.cumsum(np.cumsum(steps))).accumulates
+    assert not seen(data, steps * 9).accumulates
+
+
+def test_a_block_of_64_that_a_nan_spoils_is_beside_it() -> None:
+    data = np.arange(1, 1281, dtype=np.float32)
+    data[::128] = np.nan
+    decoded = data.copy()
+    decoded.reshape(-1, 64)[::2] = np.nan
+
+    assert seen(data, decoded).beside_special == 1.0

@@ -270,8 +270,8 @@ def test_integer_errors_do_not_wrap() -> None:
 
 @pytest.mark.parametrize(
     "decoded",
-    [np.zeros(4, np.float32), np.zeros((3, 1), np.float32), np.zeros(3), np.zeros(3, ">f4")],
-    ids=["longer", "other shape", "float64", "byte order"],
+    [np.zeros(4, np.float32), np.zeros((3, 1), np.float32), np.zeros(3)],
+    ids=["longer", "other shape", "float64"],
 )
 def test_another_shape_or_dtype_is_an_error(decoded: Array) -> None:
     with pytest.raises(ValueError, match="the original float32"):

@@ -39,6 +39,8 @@ def old_home(home: Path, version: int) -> Path:
         "INSERT INTO runs_finished (id, run_id, kernel_id, status, ratio, samples) VALUES"
         " (uuid(), 'r1', 'k1', 'timed', 2.5, [('run', 0, 0.5, 0.5, 1, 8, 0.0, false)])",
         "INSERT INTO calls (id, call_id, tool) VALUES (uuid(), 'c1', 'describe_arch')",
+        "INSERT INTO verdicts (id, run_id, holds, cases) VALUES"
+        " (uuid(), 'r1', true, [('noise', true, 'bound_ok', 9, 0, 0.5, 1.0, 4.0)])",
     ):
         connection.execute(statement)
     connection.close()
@@ -78,6 +80,8 @@ def test_an_upgrade_keeps_the_rows_and_takes_new_ones(version: int, tmp_path: Pa
     ]
     assert read(home, "SELECT call_id FROM calls") == [("c1",)]
     assert read(home, "SELECT seconds FROM samples") == [(0.5,)]
+    cases = "SELECT c.case_name, c.ratio, c.reached FROM (SELECT unnest(cases) AS c FROM verdicts)"
+    assert read(home, cases) == [("noise", 4.0, None)]
     assert read(home, "SELECT agent, task FROM kernels") == [("ada", "szp")]
 
 

@@ -14,6 +14,7 @@ from sz_mcp.arguments import (
     ResultArguments,
     RunArguments,
     VerifyArguments,
+    WishArguments,
     parse,
 )
 from sz_mcp.errors import ArgumentProblems
@@ -102,9 +103,37 @@ def test_near_misses_are_pointed_out() -> None:
 
 
 def test_a_mode_lists_the_modes() -> None:
-    (found,) = problems(VerifyArguments, kernel_id=KERNEL, mode="psnr")
+    (found,) = problems(VerifyArguments, kernel_id=KERNEL, mode="snr")
 
-    assert found == "mode: must be 'abs' or 'rel', got 'psnr'"
+    assert found == ("mode: must be 'abs', 'rel', 'pw_rel', 'psnr', 'l2norm' or 'ratio', got 'snr'")
+
+
+@pytest.mark.parametrize("mode", ["abs", "rel", "pw_rel"])
+def test_an_error_has_a_default(mode: str) -> None:
+    assert parse(VerifyArguments, {"kernel_id": KERNEL, "mode": mode}, KNOWN).bound == 1e-3
+
+
+@pytest.mark.parametrize(
+    ("mode", "what"), [("PSNR", "in dB, for example 60"), ("l2norm", "unit"), ("ratio", "10")]
+)
+def test_a_target_has_none(mode: str, what: str) -> None:
+    (found,) = problems(VerifyArguments, kernel_id=KERNEL, mode=mode)
+
+    assert found.startswith(f"bound: required with mode {mode.lower()}: the ")
+    assert what in found
+
+
+def test_a_target_that_is_given_is_taken_even_if_it_is_the_default_of_errors() -> None:
+    raw = {"kernel_id": KERNEL, "mode": "l2norm", "bound": 1e-3}
+
+    assert parse(VerifyArguments, raw, KNOWN).bound == 1e-3
+
+
+def test_an_evaluation_from_the_command_line_has_the_same_default() -> None:
+    raw = {"task": "szp", "target": "numba", "field": "uk_theta"}
+
+    assert parse(WishArguments, raw, KNOWN).bound == 1e-3
+    assert problems(WishArguments, **raw, mode="ratio")[0].startswith("bound: required")
 
 
 def test_source_is_sent_in_exactly_one_way() -> None:

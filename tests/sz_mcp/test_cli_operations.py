@@ -145,7 +145,7 @@ def test_other_ages_are_refused(text: str) -> None:
 RUN: Mapping[str, Json] = {
     "run_id": "r", "status": "timed", "field": "f", "host": "h", "failure_kind": None,
     "failure_message": None, "stream_bytes": 100, "max_abs_error": 0.5, "violations": 0,
-    "checked_values": 10, "run_gbps": 1.0,
+    "checked_values": 10, "side_bytes": 0, "achieved": None, "run_gbps": 1.0,
 }  # fmt: skip
 CALM = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01]
 

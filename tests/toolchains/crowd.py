@@ -81,11 +81,14 @@ class Crowd(AbstractContextManager["Crowd"]):
         return judge(session, cases, request, Watch())
 
     def verify_suite(self, name: str, task_name: str) -> Verdict:
-        """What verify_bounds says of all edge cases of a stage."""
+        """What verify_bounds says of all edge cases of a stage, or the fixed suite of a codec."""
         session, task = self._chosen(name), TASKS[task_name]
-        assert isinstance(task, StageTask)
         request = Request(SUITE, "rel", 1e-3)
-        return judge(session, stage_cases(task, request, None), request, Watch())
+        if isinstance(task, StageTask):
+            cases = stage_cases(task, request, None)
+        else:
+            cases = codec_cases(task, request, None, GoldenStreams())
+        return judge(session, cases, request, Watch())
 
     def _chosen(self, name: str) -> ChildSession:
         session = self._open()

@@ -27,7 +27,8 @@ from tests.toolchains import test_feedback_compile, test_feedback_results, test_
 from tests.toolchains.conftest import HONEST, Open
 from tests.toolchains.crowd import CUBE
 from tests.toolchains.wrong_stages import WRONG
-from toolchains.feedback import RESULTS, TABLES, guidance_for
+from tests.wrong_kernels.faults import FAULTS
+from toolchains.feedback import RESULTS, TABLES, bound_rules, guidance_for
 from toolchains.feedback.rules import Rule
 
 COMPRESS = "def compress(data, abs_bound):\n    "
@@ -61,6 +62,29 @@ RECORDED: dict[str, Failure] = {
         FailureKind.EXCEPTION,
         "line: decompress of float32 of shape (3, 20), abs_bound 0.125: KeyError: 'step'",
     ),
+    "reads-beyond-a-damaged-stream": Failure(
+        Status.ERROR,
+        Status.BOUND_OK,
+        FailureKind.CRASH,
+        "damaged:size_33: decompress of float32 of shape (33,), abs_bound 0.25: its own stream of "
+        "136 bytes, damaged (decoded to shape (34,)): the kernel's process ended: its process was "
+        "ended by SIGSEGV. Any damage may be met: a decoder must validate lengths before reading",
+    ),
+    "hangs-on-a-damaged-stream": Failure(
+        Status.ERROR,
+        Status.BOUND_OK,
+        FailureKind.TIMEOUT,
+        "damaged:size_33: decompress of float32 of shape (33,), abs_bound 0.25: its own stream of "
+        "136 bytes, damaged (bytes 0 to 3 set to 0x00): it did not finish before its deadline and "
+        "was killed. Any damage may be met: a decoder must validate lengths before reading",
+    ),
+    "reads-beyond-its-stream": Failure(
+        Status.ERROR,
+        Status.BOUND_OK,
+        FailureKind.CRASH,
+        "damaged:walk: decompress of float32 of shape (9000,), abs_bound 0.25: where no memory "
+        "follows its own stream of 136 bytes: the kernel's process ended: SIGSEGV",
+    ),
     "too-slow": Failure(
         Status.INCONCLUSIVE,
         Status.TIMED,
@@ -91,15 +115,21 @@ def test_every_rule_has_a_trigger() -> None:
     triggered = {kernel.rule for kernel in test_feedback_compile.KERNELS.values()}
     triggered |= {rule for rule, _ in test_feedback_results.KERNELS.values()}
     triggered |= {wrong.rule for wrong in WRONG.values()}
+    triggered |= {rule for fault in FAULTS.values() for rule in fault.rules}
     triggered |= {*test_feedback_suite.ITEMS, *DYING, *RECORDED}
 
     assert {rule.name for rule in every_rule()} == triggered
 
 
-def test_rules_are_told_apart_by_their_names() -> None:
+def test_a_name_is_shared_only_by_rules_that_give_the_same_advice_about_a_bound() -> None:
+    # What a pattern suggests the smallest array may prove: then the explanation is another.
     names = Counter(rule.name for rule in every_rule())
+    shared = {name for name, count in names.items() if count > 1}
 
-    assert [name for name, count in names.items() if count > 1] == []
+    assert shared <= {rule.name for rule in bound_rules.RULES if rule.when is not None}
+    for name in shared:
+        advice = {rule.suggestion for rule in bound_rules.RULES if rule.name == name}
+        assert len(advice) == 1, name
 
 
 @pytest.mark.parametrize("rule", DYING)

@@ -142,7 +142,7 @@ def test_a_first_call_that_comes_near_its_deadline_is_noted() -> None:
 
     assert note.severity == "note"
     assert "compress" in note.message
-    assert "6.6 s of the 10 s" in note.message
+    assert "6.6 s of the 20 s" in note.message
 
 
 PARALLEL = """\

@@ -60,15 +60,7 @@ WRONG: dict[str, tuple[Wrong, ...]] = {
         changing("x[1:][~np.isfinite(x[:-1]) & np.isfinite(x[1:])] += np.float32(9)", holes()),
         changing("x[np.isnan(np.convolve(x, np.ones(3), 'same')) & np.isfinite(x)] = 0", holes()),
     ),
-    "fill-value": (
-        decoding("q * step", filled()),
-        encoding("(flat / step).astype(np.int32)", data=filled()),
-        encoding(
-            "np.rint(np.diff(flat.astype(np.float64), prepend=0) / step).astype(np.int32)",
-            "np.cumsum(q) * step",
-            filled(),
-        ),
-    ),
+    "fill-value": (encoding("(flat / step).astype(np.int32)", data=filled()),),
     "beside-fill": (changing("x[1:][(x[:-1] > 1e9) & (x[1:] < 1e9)] += np.float32(9)", filled()),),
     "lossless": (
         Wrong(
@@ -89,6 +81,13 @@ WRONG: dict[str, tuple[Wrong, ...]] = {
         ),
     ),
     "too-large": (
+        decoding("q * step", filled(), "2**31 steps"),
+        encoding(
+            "np.rint(np.diff(flat.astype(np.float64), prepend=0) / step).astype(np.int32)",
+            "np.cumsum(q) * step",
+            filled(),
+            "2**31 steps",
+        ),
         encoding("np.clip(np.rint(flat / step), -100, 100).astype(np.int32)", data=NOISE),
         encoding("np.rint(flat / step).astype(np.int16).astype(np.int32)", data=STEEP),
     ),

@@ -28,6 +28,7 @@ from typing import cast
 
 import numba
 import numpy as np
+from numba.core import config
 from numba.core.errors import NumbaSystemWarning
 
 from . import explain, wire
@@ -119,10 +120,12 @@ class Child:
         return (message, list(fds)) if message else None
 
     def _load(self, message: bytes, fds: list[int]) -> None:
-        _, _, explains = wire.HEAD.unpack_from(message)
-        self._explains = bool(explains)
+        _, _, asked = wire.HEAD.unpack_from(message)
+        self._explains = bool(asked & wire.EXPLAINS)
         if self._explains:
             explain.begin()
+        if asked & wire.CHECKS:
+            config.BOUNDSCHECK = 1  # type: ignore[attr-defined]
         with os.fdopen(fds[0], "rb") as blob:
             files = wire.unpack_sources(blob.read())
         self._sources.mkdir()
@@ -148,6 +151,7 @@ class Child:
         in_bytes, out_bytes = wire.ARENA.unpack_from(message, wire.HEAD.size)
         # A private mapping: the kernel may scribble on its input, the server's copy stays.
         self._inputs = mmap.mmap(fds[0], in_bytes, flags=mmap.MAP_PRIVATE)
+        _forbid_last_page(self._inputs)
         self._outputs = mmap.mmap(fds[1], out_bytes, flags=mmap.MAP_SHARED)
         for fd in fds:
             os.close(fd)
@@ -294,6 +298,13 @@ def _checked(name: str, result: object) -> np.ndarray:
             f"compress returned {result.dtype} of shape {result.shape}; a 1-D uint8 array is needed"
         )
     return result
+
+
+def _forbid_last_page(area: mmap.mmap) -> None:
+    """Reading on from what ends where the inputs do ends the process, as it should be found."""
+    start = np.frombuffer(area, np.uint8).ctypes.data
+    last = ctypes.c_void_p(start + len(area) - mmap.PAGESIZE)
+    ctypes.CDLL(None).mprotect(last, ctypes.c_size_t(mmap.PAGESIZE), 0)
 
 
 def _advise(area: mmap.mmap, advice: int, nbytes: int) -> None:

@@ -19,7 +19,12 @@ MAX_MESSAGE = 60_000
 MAX_ITEMS = 64
 MAX_NDIM = 4
 ALIGNMENT = 64
-"""Every array in an arena starts on a cache line."""
+"""Every array in an arena starts on a cache line, but for one that ends where the arena does."""
+LEAST_ALIGNMENT = 8
+"""Of such a one: that of every number it may hold."""
+EXPLAINS, CHECKS = 1, 2
+"""What a child is asked of the submission that it loads: to tell what the compiler makes of it; to
+check every index in compiled code."""
 
 DTYPES = (
     "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",

@@ -1,7 +1,8 @@
 """Shared memory between the server and one child: sealed memory files, mapped on both sides.
 
 The child can never write the input arena (F_SEAL_FUTURE_WRITE); neither side can shrink or grow
-one, so no access can fault. A child sees only its own two arenas.
+one, so no access inside it can fault. A page follows the inputs that the child may not touch. A
+child sees only its own two arenas.
 """
 
 from __future__ import annotations
@@ -26,16 +27,18 @@ class Arena:
     """One memory file and the server's mapping of it."""
 
     def __init__(self, name: str, nbytes: int, *, child_may_write: bool) -> None:
-        self.nbytes = max(nbytes, mmap.PAGESIZE)
+        self.nbytes = max(-(-nbytes // mmap.PAGESIZE), 1) * mmap.PAGESIZE
+        self.mapped_bytes = self.nbytes + (0 if child_may_write else mmap.PAGESIZE)
+        """By the child: with the page that it may not touch."""
         self.fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        os.ftruncate(self.fd, self.nbytes)
+        os.ftruncate(self.fd, self.mapped_bytes)
         self._map: mmap.mmap | None = mmap.mmap(self.fd, self.nbytes)
         seals = _FIXED if child_may_write else _FIXED | _F_SEAL_FUTURE_WRITE
         fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, seals | fcntl.F_SEAL_SEAL)
 
     def view(self, placed: wire.Placed) -> Array:
         """The array at a place; raises WireError if it does not lie inside the arena."""
-        if placed.offset % wire.ALIGNMENT or placed.offset + placed.nbytes > self.nbytes:
+        if placed.offset % wire.LEAST_ALIGNMENT or placed.offset + placed.nbytes > self.nbytes:
             raise wire.WireError("an array lies outside its arena")
         try:
             return np.ndarray(placed.shape, placed.dtype, self._map, placed.offset)

@@ -63,15 +63,15 @@ class Channel:
         self._called: set[str] = set()
         self._rates: dict[str, float] = {}
 
-    def send_sources(self, submission: Submission, *, explains: bool = False) -> None:
-        """Begin to load a submission, in a child that `explains` or not. Raises ChildGone."""
-        self._explains = explains
+    def send_sources(self, submission: Submission, asked: int = 0) -> None:
+        """Begin to load a submission; asked: wire.EXPLAINS or wire.CHECKS. Raises ChildGone."""
+        self._explains = bool(asked & wire.EXPLAINS)
         blob = wire.pack_sources(dict(submission.files))
         fd = os.memfd_create("sources", os.MFD_CLOEXEC)
         try:
             os.write(fd, blob)
             os.lseek(fd, 0, os.SEEK_SET)
-            head = wire.HEAD.pack(self.child.next_seq(), wire.Op.LOAD, explains)
+            head = wire.HEAD.pack(self.child.next_seq(), wire.Op.LOAD, asked)
             self.child.send(head, [fd])
         finally:
             os.close(fd)
@@ -101,12 +101,30 @@ class Channel:
         deadline = time.monotonic() + deadline_s
         placed, arrays = _place(items, capacity)
         calls = wire.Calls(function, tuple(placed), profiled, self._hold)
-        result = self._request(calls, _Content(arrays, fill), deadline)
+        return self._requested(calls, _Content(arrays, fill), deadline)
+
+    def call_guarded(
+        self, function: str, arguments: tuple[Arg, ...], capacity: int, deadline_s: float
+    ) -> Reply | wire.Fault:
+        """One call whose arrays end where what the child may touch does. Raises as `call`."""
+        deadline = time.monotonic() + deadline_s
+        placed, arrays = _place((arguments,), (capacity,))
+        calls = wire.Calls(function, tuple(placed), held=self._hold)
+        self._reserve(calls, deadline)
+        assert self._inputs is not None
+        placed, arrays = _at_the_end(placed, arrays, self._inputs.nbytes)
+        calls = replace(calls, items=tuple(placed))
+        return self._requested(calls, _Content(arrays, None), deadline)
+
+    def _requested(
+        self, calls: wire.Calls, content: _Content, deadline: float
+    ) -> Reply | wire.Fault:
+        result = self._request(calls, content, deadline)
         if isinstance(result, wire.Fault) and result.kind is wire.FaultKind.OVERLAP and self._hold:
             # It returns the same memory every time, which is allowed: then results are copied.
             self._hold = False
             calls = replace(calls, held=False)
-            result = self._request(calls, _Content(arrays, fill), deadline)
+            result = self._request(calls, content, deadline)
         return result
 
     def _request(self, calls: wire.Calls, content: _Content, deadline: float) -> Reply | wire.Fault:
@@ -248,7 +266,7 @@ class Channel:
         self._inputs = Arena("inputs", _roomy(inputs), child_may_write=False)
         self._outputs = Arena("outputs", _roomy(outputs), child_may_write=True)
         head = wire.HEAD.pack(self.child.next_seq(), wire.Op.ARENAS, 0)
-        sizes = wire.ARENA.pack(self._inputs.nbytes, self._outputs.nbytes)
+        sizes = wire.ARENA.pack(self._inputs.mapped_bytes, self._outputs.mapped_bytes)
         self.child.send(head + sizes, [self._inputs.fd, self._outputs.fd])
         fault = self._expect(wire.Kind.MAPPED, deadline)
         if fault is not None:
@@ -343,6 +361,22 @@ def _place(
         placed.append(wire.Item(tuple(values), out_at, room))
         out_at = wire.align(out_at + room)
     return placed, arrays
+
+
+def _at_the_end(
+    items: Sequence[wire.Item], arrays: Sequence[tuple[wire.Placed, Array]], end: int
+) -> tuple[list[wire.Item], list[tuple[wire.Placed, Array]]]:
+    """The same with the last byte of the inputs as near before `end` as their alignment lets it."""
+    used = max((place.offset + place.nbytes for place, _ in arrays), default=0)
+    by = (end - used) // wire.LEAST_ALIGNMENT * wire.LEAST_ALIGNMENT
+
+    def moved(value: wire.Value) -> wire.Value:
+        if isinstance(value, wire.Placed):
+            return replace(value, offset=value.offset + by)
+        return value
+
+    placed = [replace(item, values=tuple(map(moved, item.values))) for item in items]
+    return placed, [(replace(place, offset=place.offset + by), a) for place, a in arrays]
 
 
 def _work_bytes(items: Sequence[wire.Item]) -> int:

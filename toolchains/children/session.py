@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import statistics
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
+
+import numpy as np
 
 from kernels.records import Arg, Failure, Status, Submission
 from toolchains.base import Cancellation, Fill, Reply
 from toolchains.child import wire
 from toolchains.failures import gone_failure, lying_failure, placed, raised_failure
+from toolchains.limits import COMPILING_S
 
 from .channel import Channel
 from .cores import apart
@@ -31,6 +34,11 @@ class Purpose(Enum):
     """One child for all functions."""
     EXPLAIN = "explain"
     """One child, which prints what its compiler makes of the submission; never for timing."""
+    CHECK = "check"
+    """One child, whose compiled code checks every index; never for timing."""
+
+
+_ASKED = {Purpose.EXPLAIN: wire.EXPLAINS, Purpose.CHECK: wire.CHECKS}
 
 
 class ChildSession:
@@ -48,6 +56,8 @@ class ChildSession:
         self._dead = self._killed = False
         self._lock = threading.Lock()
         self._threads = threads
+        self._compiled: set[tuple[object, ...]] = set()
+        """Functions with the types of arguments that they have returned from."""
 
     def call(
         self,
@@ -61,17 +71,42 @@ class ChildSession:
     ) -> Reply | Failure:
         """See `Session.call`."""
         channel = self._channels[function]
+        types = (function, *map(_type, items[0])) if items else None
+        limit = deadline_s if types in self._compiled else deadline_s + COMPILING_S
+        reply = self._replied(
+            channel,
+            lambda: channel.call(function, items, capacity, limit, profiled=profiled, fill=fill),
+            limit,
+        )
+        if types is not None and isinstance(reply, Reply):
+            self._compiled.add(types)
+        return reply
+
+    def call_guarded(
+        self, function: str, arguments: tuple[Arg, ...], *, capacity: int, deadline_s: float
+    ) -> Reply | Failure:
+        """See `Session.call_guarded`."""
+        channel = self._channels[function]
+        return self._replied(
+            channel,
+            lambda: channel.call_guarded(function, arguments, capacity, deadline_s),
+            deadline_s,
+        )
+
+    def _replied(
+        self, channel: Channel, call: Callable[[], Reply | wire.Fault], limit_s: float
+    ) -> Reply | Failure:
+        """What came of a call, whatever that is."""
         try:
-            result = channel.call(
-                function, items, capacity, deadline_s, profiled=profiled, fill=fill
-            )
+            result = call()
         except ChildGone as gone:
             reason = "closed" if self._killed else gone.reason
             self._dead = True
             if reason == "timeout":
                 channel.child.dump_stack()
             printed = channel.child.printed()
-            failure = gone_failure(reason, str(gone), Status.TERMINATES, printed)
+            detail = f"deadline {limit_s:.3g} s" if reason == "timeout" else str(gone)
+            failure = gone_failure(reason, detail, Status.TERMINATES, printed)
             return placed(failure, self._submission)
         except wire.WireError as lie:
             self._dead = True
@@ -159,7 +194,7 @@ def _load(
 ) -> Failure | None:
     for channel in dict.fromkeys(channels.values()):
         with contextlib.suppress(ChildGone):
-            channel.send_sources(submission, explains=purpose is Purpose.EXPLAIN)
+            channel.send_sources(submission, _ASKED.get(purpose, 0))
     for channel in dict.fromkeys(channels.values()):
         try:
             fault = channel.wait_loaded()
@@ -173,3 +208,10 @@ def _load(
         if fault is not None:
             return raised_failure(fault, submission, Status.LOADS, channel.child.printed())
     return None
+
+
+def _type(value: Arg) -> object:
+    """What numba compiles for, as far as it shows from outside."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.ndim
+    return len(value) if isinstance(value, tuple) else getattr(value, "str", type(value))

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from kernels.records import Failure, Guidance
 
-from . import bound_rules, child_rules, contract_rules, numba_rules, stage_rules, task_rules
+from . import (
+    bound_rules,
+    child_rules,
+    contract_rules,
+    damage_rules,
+    numba_rules,
+    stage_rules,
+    task_rules,
+)
 from .performance_rules import Facts, performance_guidance
 from .rules import Rule, first_guidance
 
 RESULTS: tuple[Rule, ...] = (
+    *damage_rules.RULES,
     *task_rules.QUANTIZE,
     *stage_rules.RULES,
     *bound_rules.RULES,

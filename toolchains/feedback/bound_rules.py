@@ -8,6 +8,7 @@ from collections.abc import Callable
 from kernels.error_pattern import ErrorPattern
 from kernels.records import FailureKind
 
+from . import cause_rules
 from .rules import Rule
 
 _FORMAT = frozenset({FailureKind.FORMAT})
@@ -27,7 +28,19 @@ def _format(name: str, pattern: str, explanation: str, suggestion: str) -> Rule:
     return Rule(name, _FORMAT, pattern, explanation, suggestion)
 
 
-_WHOLE: tuple[Rule, ...] = (
+def _proves_border(pattern: ErrorPattern) -> bool:
+    return pattern.smallest is not None and cause_rules.at_border(pattern.smallest)
+
+
+def _in_tail(pattern: ErrorPattern) -> bool:
+    """Not by chance: the last values of an array may be its largest."""
+    smallest = pattern.smallest
+    if smallest is not None and smallest.alone:
+        return smallest.in_tail > 0
+    return pattern.tail > 0
+
+
+_FIRST: tuple[Rule, ...] = (
     _bound(
         "fresh-content",
         "The kernel is right on the field but not on other content of the same shape: it remembers "
@@ -39,13 +52,30 @@ _WHOLE: tuple[Rule, ...] = (
         pattern=r"^on fresh content made from the field",
     ),
     _bound(
-        "zeros",
-        "What came back is all zeros: the output was allocated but not filled, or every value "
-        "rounded to the quantised 0.",
-        "Check that the loop over blocks runs (its count is often 0), and that q = x / step is "
-        "rounded, not x itself.",
-        lambda p: p.resembles == "zeros",
+        "narrowed",
+        "float64 values came back as float32 holds them: somewhere they are cast to float32 "
+        "without a word, by astype, by a typed array or by a constant.",
+        "Work in the type of the data (x.dtype.type(…), np.empty(n, dtype)), or refuse float64 "
+        "by raising NotImplementedError.",
+        lambda p: p.narrowed,
     ),
+    _bound(
+        "flushed",
+        "Subnormal values came back as 0: they are flushed, by fastmath, by a threshold such as "
+        "the smallest normal number, or by 1 / step that overflowed; this bound is smaller than "
+        "they are.",
+        "If abs_bound is below the smallest normal number, store the values as they are.",
+        lambda p: p.flushed,
+    ),
+    _bound(
+        "tail",
+        cause_rules.TAIL,
+        cause_rules.TAIL_MENDED,
+        _in_tail,
+    ),
+)
+
+_WHOLE: tuple[Rule, ...] = (
     _bound(
         "values-in-order",
         "What came back is {resembles}: the right numbers at the wrong places.",
@@ -87,7 +117,67 @@ _WHOLE: tuple[Rule, ...] = (
     ),
 )
 
+_FROM_BORDERS = (
+    "The error changes only where a block of {border} begins{border_along}, and is carried on "
+    "from there: at the border compress and decompress take another neighbour, base or "
+    "previous value."
+)
+_AT_BORDERS = (
+    "All wrong values are at place {phase} of blocks of {period}: what is carried from block "
+    "to block (previous value, base, bit position) differs between compress and decompress."
+)
+
+_LARGEST: tuple[Rule, ...] = (
+    _bound(
+        "rounding-large",
+        "Only the largest values are wrong, and by little: at their size float32 has too few "
+        "digits for this bound, and the reconstruction rounds.",
+        "Reconstruct in compress exactly as decompress will, in the data type; store what misses "
+        "the bound raw.",
+        lambda p: p.above_all and p.excess_ulps <= 4.0 and p.violations > 2,
+    ),
+)
+
+_BORDERS: tuple[Rule, ...] = (
+    _bound(
+        "block-border",
+        _AT_BORDERS,
+        cause_rules.CARRY_MENDED,
+        lambda p: p.period > 0 and _proves_border(p),
+    ),
+    _bound(
+        "block-border",
+        _FROM_BORDERS,
+        cause_rules.CARRY_MENDED,
+        lambda p: p.border > 0 and _proves_border(p),
+    ),
+)
+
+_KNOWN: tuple[Rule, ...] = (
+    _bound(
+        "sampled",
+        cause_rules.SAMPLED,
+        cause_rules.SAMPLED_MENDED,
+        lambda p: p.smallest is not None and p.smallest.from_on and not p.onward,
+    ),
+    _bound(
+        "wraps",
+        "Errors are one step times 2**{wrapped_bits}: an integer of {wrapped_bits} bits wrapped "
+        "around.",
+        cause_rules.WIDER_MENDED,
+        lambda p: p.wrapped_bits > 0,
+    ),
+)
+
 _SPECIAL: tuple[Rule, ...] = (
+    _bound(
+        "zeros",
+        "What came back is all zeros: the output was allocated but not filled, or every value "
+        "rounded to the quantised 0.",
+        "Check that the loop over blocks runs (its count is often 0), and that q = x / step is "
+        "rounded, not x itself.",
+        lambda p: p.resembles == "zeros",
+    ),
     _bound(
         "non-finite-lost",
         "NaN and ±Inf must come back as they were; quantising them gives garbage.",
@@ -99,24 +189,22 @@ _SPECIAL: tuple[Rule, ...] = (
         "beside-non-finite",
         "The wrong values are finite ones beside a NaN or Inf, or after it in the same block: it "
         "entered the prediction or the block's range.",
-        "Leave values that are not finite out of the prediction (keep the last good one), of "
-        "minimum and maximum, and of the bits that the block needs.",
+        cause_rules.WITHOUT_SPECIAL,
         lambda p: p.beside_special > _MOST,
     ),
     _bound(
         "fill-value",
-        "Values that are far larger than the rest came back wrong: a fill value, which does not "
-        "fit the quantised integer, and spoils what is predicted from it.",
+        "Values that are far larger than the rest came back wrong: fill values, which do not fit "
+        "the quantised integer and spoil what is predicted from them, or were taken for another.",
         "Store values with |x / step| >= 2**21 (float32) as they are: raw, or as a fill value with "
-        "a mask.",
+        "a mask, if all of them are that value.",
         lambda p: p.fill > _MOST or (p.fill > 0.0 and p.times_bound > 1e4),
     ),
     _bound(
         "beside-fill",
         "The wrong values are beside one that is far larger than the rest, or in its block: a fill "
         "value entered the prediction or the block's scale.",
-        "Leave fill values out of the prediction and of the block's range, as if they were not "
-        "there.",
+        cause_rules.WITHOUT_FILL,
         lambda p: p.beside_fill > _MOST,
     ),
     _bound(
@@ -130,43 +218,22 @@ _SPECIAL: tuple[Rule, ...] = (
 
 _SIZES: tuple[Rule, ...] = (
     _bound(
-        "wraps",
-        "Errors are one step times 2**{wrapped_bits}: an integer of {wrapped_bits} bits wrapped "
-        "around.",
-        "Store the block with more bits, or raw, if a difference does not fit; compute "
-        "differences and sums in int32 or wider.",
-        lambda p: p.wrapped_bits > 0,
-    ),
-    _bound(
         "too-large",
         "Every wrong value is larger in magnitude than every right one: beyond some limit values "
         "are clipped, or overflow the quantised integer.",
-        "Test |x / step| against the limit of the integer before the cast, and store what does not "
-        "fit raw.",
+        cause_rules.LIMIT_MENDED,
         lambda p: p.above_all and p.times_bound > 1.5,
     ),
     _bound(
-        "rounding-large",
-        "Only the largest values are wrong, and by little: at their size float32 has too few "
-        "digits for this bound, and the reconstruction rounds.",
-        "Reconstruct in compress exactly as decompress will, in the data type; store what misses "
-        "the bound raw.",
-        lambda p: p.above_all,
-    ),
-    _bound(
         "rounding",
-        "No error exceeds the bound by more than the last digits of the values: the rounding of "
-        "the reconstruction, or of the cast to the data type, lands on the wrong side.",
-        "Reconstruct while compressing exactly as the decoder will, without fastmath, compare "
-        "|x - x'| <= abs_bound in float64, and store what fails raw; or make the step smaller by a "
-        "few units in the last place.",
-        lambda p: 0.9 < p.times_bound < 1.5 and (p.excess_ulps <= 4.0 or p.times_bound < 1.0001),
+        cause_rules.ROUNDING,
+        cause_rules.ROUNDING_MENDED,
+        lambda p: p.times_bound > 0.9 and (p.excess_ulps <= 4.0 or p.times_bound < 1.0001),
     ),
     _bound(
         "negative-only",
         "Only negative values are wrong: a sign is lost in a shift, a mask or an unsigned type.",
-        "Zigzag is (q << 1) ^ (q >> 31) on int32, back (u >> 1) ^ -(u & 1); or store sign and "
-        "magnitude; casts of negative floats to unsigned are undefined.",
+        cause_rules.SIGN_MENDED,
         lambda p: p.negative_only,
     ),
 )
@@ -180,25 +247,21 @@ _PLACES: tuple[Rule, ...] = (
         lambda p: bool(p.edges),
     ),
     _bound(
-        "tail",
-        "All wrong values lie in the last, shorter block of {tail}: it is skipped, or padded in "
-        "compress and not in decompress.",
-        "m = min({tail}, n - start); loop to m, and pad with the last value or difference 0.",
-        lambda p: p.tail > 0,
+        "block-border",
+        _FROM_BORDERS,
+        cause_rules.CARRY_MENDED,
+        lambda p: p.border > 0,
     ),
     _bound(
         "block-border",
-        "All wrong values are at place {phase} of blocks of {period}: what is carried from block "
-        "to block (previous value, base, bit position) differs between compress and decompress.",
-        "Reset or carry it in both alike: at the start of each block of {period}.",
+        _AT_BORDERS,
+        cause_rules.CARRY_MENDED,
         lambda p: p.period > 0,
     ),
     _bound(
         "adds-up",
-        "From one value to the next the error changes by one rounding only, but it adds up: "
-        "predictions are made from originals, while the decoder has only what it decoded.",
-        "Quantise first, q = rint(x / step), then take differences of the integers q, which are "
-        "exact; or predict from the reconstructed values in compress too.",
+        cause_rules.ADDS_UP,
+        cause_rules.ADDS_UP_MENDED,
         lambda p: p.accumulates,
     ),
     _bound(
@@ -215,6 +278,15 @@ _PLACES: tuple[Rule, ...] = (
         "instead of rounded.",
         "Round before the cast: np.rint(x / step), or floor(x / step + 0.5); int() and astype cut.",
         lambda p: bool(p.direction) and p.times_bound <= 2.05 and p.violations < 0.8 * p.checked,
+    ),
+    _bound(
+        "tolerance",
+        "Errors exceed the bound by up to {above}, which is more than rounding explains and not "
+        "more than a careless margin: the check allows a tolerance, or the step is so much larger "
+        "than 2 x abs_bound.",
+        "Compare with abs_bound itself, not with a multiple of it or with a small number added; "
+        "step <= 2 x abs_bound.",
+        lambda p: 1.0001 <= p.times_bound <= 1.5,
     ),
     _bound(
         "offset",
@@ -234,6 +306,12 @@ _PLACES: tuple[Rule, ...] = (
 )
 
 _GENERAL: tuple[Rule, ...] = (
+    _bound(
+        "range-overflow",
+        cause_rules.RANGE_OVERFLOW,
+        cause_rules.RANGE_OVERFLOW_MENDED,
+        lambda p: p.wide and p.special == 0.0 and math.isinf(p.excess_ulps),
+    ),
     _bound(
         "non-finite-made",
         "A finite value came back as NaN or Inf: overflow, a division by 0, or memory that was "
@@ -299,4 +377,17 @@ _FORMATS: tuple[Rule, ...] = (
     ),
 )
 
-RULES: tuple[Rule, ...] = (*_WHOLE, *_SPECIAL, *_SIZES, *_PLACES, *_GENERAL, *_FORMATS)
+RULES: tuple[Rule, ...] = (
+    *_FIRST,
+    *_WHOLE,
+    *_LARGEST,
+    *_BORDERS,
+    *cause_rules.PROVED,
+    *_KNOWN,
+    *cause_rules.LIMITS,
+    *_SPECIAL,
+    *_SIZES,
+    *_PLACES,
+    *_GENERAL,
+    *_FORMATS,
+)

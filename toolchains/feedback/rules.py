@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 
-from kernels.error_pattern import ErrorPattern
+from kernels.error_pattern import ErrorPattern, Smallest
 from kernels.records import Failure, FailureKind, Guidance
 
 Facts = Mapping[str, object]
@@ -94,12 +94,37 @@ def _facts(pattern: ErrorPattern | None) -> Facts:
         return {}
     return {
         **asdict(pattern),
+        **_causes(pattern.smallest),
         "axes": " or ".join(map(str, pattern.edges)),
         "axes_count": len(pattern.shape),
         "block": pattern.first // 32,
         "block128": pattern.first // 128,
         "chunk": pattern.first // 4096,
+        "of_tail": _of_tail(pattern),
+        "above": f"{100 * (pattern.times_bound - 1):.2g}%",
         "times": f"{pattern.times_bound:.3g}",
         "step": f"{2 * pattern.times_bound:.3g}",
         "multiple": f"{pattern.factor:.3g}",
+        "border_along": "" if pattern.border_axis < 0 else f" along axis {pattern.border_axis}",
     }
+
+
+def _causes(smallest: Smallest | None) -> Facts:
+    if smallest is None:
+        return {}
+    where = f"indices below {smallest.at}"
+    if smallest.spared_period:
+        where = f"one place in {smallest.spared_period}"
+    elif smallest.spared:
+        where = f"{smallest.spared:.0%} of the places"
+    return {**asdict(smallest), "smallest_at": smallest.at, "spared_where": where}
+
+
+def _of_tail(pattern: ErrorPattern) -> str:
+    smallest = pattern.smallest
+    unlike = not pattern.tail or (
+        smallest and smallest.in_tail != smallest.in_tail_of % pattern.tail
+    )
+    if smallest is not None and smallest.in_tail and unlike:
+        return f" (of {smallest.in_tail_of} equal ones the last {smallest.in_tail})"
+    return f" of {pattern.tail}" if pattern.tail else ""

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from kernels.records import Arg, Array, Failure, FailureKind, Status, Verdict
-from kernels.suite import core_suite
+from kernels.suite import bound_suite, core_suite
 from kernels.tasks import TASKS
 from kernels.tasks.base import CodecTask
 from sz_mcp.pipeline import SUITE, Request, Watch
-from sz_mcp.pipeline.checks import codec_cases, judge
+from sz_mcp.pipeline.checks import Further, codec_cases, judge
+from sz_mcp.pipeline.damage import Others
 from sz_mcp.pipeline.golden import GoldenStreams
 from toolchains.base import Reply
 from toolchains.failures import gone_failure
@@ -23,7 +24,20 @@ from toolchains.failures import gone_failure
 Misdeed = Callable[[str, Array], Failure | Array | None]
 """function, original → a failure, another array to decode to, or None to work."""
 
-CASES = {case.name: case for case in core_suite()}
+CASES = {case.name: case for case in (*core_suite(), *bound_suite())}
+
+
+def replied(*outputs: Array) -> Reply:
+    return Reply(
+        inputs=(),
+        outputs=tuple((output,) for output in outputs),
+        seconds=1.0,
+        child_seconds=1.0,
+        wait_seconds=0.0,
+        disturbed=False,
+        intact=True,
+        cpu_seconds=1.0,
+    )
 
 
 @dataclass
@@ -41,25 +55,19 @@ class FakeSession:
         **_: Any,
     ) -> Reply | Failure:
         if function == "compress":
-            data = items[0][0]
-            assert isinstance(data, np.ndarray)
-            self.stored = [data]
-        original = self.stored[0]
-        done = self.misdeed(function, original)
-        if isinstance(done, Failure):
-            self.dead = done.kind in (FailureKind.TIMEOUT, FailureKind.CRASH)
-            return done
-        output = np.zeros(9, np.uint8) if function == "compress" else original
-        return Reply(
-            inputs=(),
-            outputs=((output if done is None else done,),),
-            seconds=1.0,
-            child_seconds=1.0,
-            wait_seconds=0.0,
-            disturbed=False,
-            intact=True,
-            cpu_seconds=1.0,
-        )
+            self.stored = [item[0] for item in items if isinstance(item[0], np.ndarray)]
+        outputs = []
+        for original in self.stored:
+            done = self.misdeed(function, original)
+            if isinstance(done, Failure):
+                self.dead = done.kind in (FailureKind.TIMEOUT, FailureKind.CRASH)
+                return done
+            output = np.zeros(9, np.uint8) if function == "compress" else original
+            outputs.append(output if done is None else done)
+        return replied(*outputs)
+
+    def call_guarded(self, function: str, arguments: tuple[Arg, ...], **_: Any) -> Reply | Failure:
+        return self.call(function, (arguments,))
 
     def still_intact(self, function: str) -> bool:  # noqa: ARG002
         return True
@@ -105,7 +113,7 @@ def wrong(data: Array) -> Array:
 def test_a_kernel_that_hangs_is_told_with_case_function_form_bound_deadline_and_what_is_left() -> (
     None
 ):
-    late = gone_failure("timeout", "", Status.TERMINATES, "")
+    late = gone_failure("timeout", "deadline 10 s", Status.TERMINATES, "")
 
     told = verdict(lambda f, x: late if f == "decompress" and is_case(x, "walk") else None)
 
@@ -224,3 +232,34 @@ def test_a_kernel_whose_process_dies_after_its_reply_has_failed() -> None:
     assert (told.holds, told.status, len(told.cases)) == (False, Status.ERROR, 1)
     assert told.failure is not None
     assert told.failure.kind is FailureKind.CRASH
+
+
+SEED = 77
+
+
+def further_verdict(misdeed: Misdeed) -> Verdict:
+    codec = TASKS["sz-open"]
+    assert isinstance(codec, CodecTask)
+    request = Request(SUITE, "abs", 0.25)
+    cases = codec_cases(codec, request, None, GoldenStreams(), SEED)
+    further = Further(codec, SEED, Others(raised, raised))
+    return judge(FakeSession(misdeed), cases, request, Watch(), further)
+
+
+def test_a_suite_that_held_goes_on_to_random_cases_and_damage() -> None:
+    told = further_verdict(lambda *_: None)
+
+    assert told.holds
+    assert sum(case.case.startswith(f"random:{SEED}:") for case in told.cases) >= 20
+    # Nothing differs, so that no value is worse than others.
+    assert told.search is not None
+    assert (told.search.seed, told.search.values) == (SEED, 0)
+    assert told.damage is not None
+    assert told.damage.tried > 100
+    assert told.damage.detected + told.damage.harmless == told.damage.tried
+
+
+def test_a_suite_that_failed_goes_no_further() -> None:
+    told = further_verdict(lambda f, x: wrong(x) if f == "decompress" and x.size > 9000 else None)
+
+    assert (told.holds, told.search, told.damage) == (False, None, None)

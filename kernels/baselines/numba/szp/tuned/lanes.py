@@ -153,29 +153,62 @@ def plane(_typing, magnitude, _bit):
     return types.uint32(magnitude, types.uint32), codegen
 
 
-@intrinsic
-def join(_typing, words, _index, _detail, magnitude):
-    """Eight planes from words[index:] make the magnitudes' low byte, or one byte more of them.
+def _byte(builder, planes, index):
+    """Eight planes from words[index:] as a byte per lane."""
+    byte = _all(_I8, 0)
+    for k in range(GROUP):
+        word = builder.load(planes.pointer(builder.add(index, _I64(k)), _I32), align=4)
+        bit = builder.select(_mask(builder, word), _all(_I8, 1 << k), _all(_I8, 0))
+        byte = builder.or_(byte, bit)
+    return byte
 
-    16-bit magnitudes are set, without the bits that `detail` lacks (planes of the next block);
-    32-bit magnitudes gain the byte, `detail` bits up.
+
+def _summed(builder, size, signs, holes, previous, step, out, index):
+    """Running sum of the signed differences, times step, to out[index:]; returns the last q."""
+    zero = _all(size.type.element, 0)
+    size = builder.select(_mask(builder, holes), zero, size)
+    total = builder.select(_mask(builder, signs), builder.neg(size), size)
+    for shift in (1, 2, 4, 8, 16):
+        later = _order([*range(shift), *range(BLOCK, 2 * BLOCK - shift)])
+        total = builder.add(total, builder.shuffle_vector(zero, total, later))
+    if size.type.element != _I32:
+        total = builder.sext(total, _vector(_I32))
+    factor = _splat(builder, step)
+    q = builder.add(total, _splat(builder, previous))
+    out.store(index, builder.fmul(builder.sitofp(q, factor.type), factor))
+    # Added as a scalar: the next block waits for this sum alone, not for the vectors.
+    return builder.add(previous, builder.extract_element(total, _I32(BLOCK - 1)))
+
+
+@intrinsic
+def restore_narrow(_typing, words, _at, _keep, _signs, _holes, _previous, _step, out, _index):
+    """Up to eight planes of words[at:] to values in out[index:]; returns the last q.
+
+    `keep` has a bit for each plane; what lies behind them belongs to the next block. Sums inside a
+    block have 16 bits, which is enough for 32 differences below 2⁸.
     """
 
     def codegen(context, builder, sig, args):
-        planes = _Lanes(context, builder, sig.args[0], args[0])
-        byte = _all(_I8, 0)
-        for k in range(GROUP):
-            word = builder.load(planes.pointer(builder.add(args[1], _I64(k)), _I32), align=4)
-            bit = builder.select(_mask(builder, word), _all(_I8, 1 << k), _all(_I8, 0))
-            byte = builder.or_(byte, bit)
+        byte = _byte(builder, _Lanes(context, builder, sig.args[0], args[0]), args[1])
+        keep = _splat(builder, builder.trunc(args[2], _I8))
+        size = builder.zext(builder.and_(byte, keep), _vector(_I16))
+        target = _Lanes(context, builder, sig.args[7], args[7])
+        return _summed(builder, size, *args[3:7], target, args[8])
+
+    bits = (types.uint32, types.uint32, types.uint32)
+    signature = types.int32(words, types.int64, *bits, types.int32, out.dtype, out, types.int64)
+    return signature, codegen
+
+
+@intrinsic
+def join(_typing, words, _index, _up, magnitude):
+    """Eight planes from words[index:] make one byte more of the magnitudes, `up` bits up."""
+
+    def codegen(context, builder, sig, args):
+        byte = _byte(builder, _Lanes(context, builder, sig.args[0], args[0]), args[1])
+        moved = builder.shl(builder.zext(byte, _vector(_I32)), _splat(builder, args[2]))
         out = _Lanes(context, builder, sig.args[3], args[3])
-        if magnitude.dtype == types.int16:
-            keep = _splat(builder, builder.trunc(args[2], _I8))
-            value = builder.zext(builder.and_(byte, keep), _vector(_I16))
-        else:
-            moved = builder.shl(builder.zext(byte, _vector(_I32)), _splat(builder, args[2]))
-            value = builder.or_(out.load(_ZERO), moved)
-        out.store(_ZERO, value)
+        out.store(_ZERO, builder.or_(out.load(_ZERO), moved))
         return context.get_dummy_value()
 
     return types.void(words, types.int64, types.uint32, magnitude), codegen
@@ -183,27 +216,12 @@ def join(_typing, words, _index, _detail, magnitude):
 
 @intrinsic
 def restore(_typing, magnitude, _signs, _holes, _previous, _step, out, _index):
-    """Running sum of the signed differences, times step, to out[index:]; returns the last q.
-
-    Sums inside a block have the magnitudes' type: 16 bits are enough for 32 differences below 2⁸.
-    """
+    """Running sum of the signed differences, times step, to out[index:]; returns the last q."""
 
     def codegen(context, builder, sig, args):
         size = _Lanes(context, builder, sig.args[0], args[0]).load(_ZERO)
-        zero = _all(size.type.element, 0)
-        size = builder.select(_mask(builder, args[2]), zero, size)
-        total = builder.select(_mask(builder, args[1]), builder.neg(size), size)
-        for shift in (1, 2, 4, 8, 16):
-            later = _order([*range(shift), *range(BLOCK, 2 * BLOCK - shift)])
-            total = builder.add(total, builder.shuffle_vector(zero, total, later))
-        if magnitude.dtype == types.int16:
-            total = builder.sext(total, _vector(_I32))
-        factor = _splat(builder, args[4])
-        q = builder.add(total, _splat(builder, args[3]))
-        value = builder.fmul(builder.sitofp(q, factor.type), factor)
-        _Lanes(context, builder, sig.args[5], args[5]).store(args[6], value)
-        # Added as a scalar: the next block waits for this sum alone, not for the vectors.
-        return builder.add(args[3], builder.extract_element(total, _I32(BLOCK - 1)))
+        target = _Lanes(context, builder, sig.args[5], args[5])
+        return _summed(builder, size, *args[1:5], target, args[6])
 
     words = (types.uint32, types.uint32)
     signature = types.int32(magnitude, *words, types.int32, out.dtype, out, types.int64)

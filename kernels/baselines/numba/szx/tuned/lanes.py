@@ -15,6 +15,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 BLOCK = 128
+LINE_BITS = 512
 STEP = 32
 """Lanes of one turn of a loop over byte planes: more would be spilled."""
 
@@ -55,6 +56,22 @@ class _Lanes:
         self._builder.store(value, pointer, align=self._align)
 
 
+def _store_upwards(builder, target, index, value):
+    """Store a vector by lines of the cache, in the order of their addresses.
+
+    Left to itself, LLVM may store the last one first; memory then takes three times as long.
+    """
+    kind = value.type
+    lanes = LINE_BITS // kind.element.width
+    undefined = ir.Constant(kind, ir.Undefined)
+    for first in range(0, kind.count, lanes):
+        order = ir.Constant(ir.VectorType(_I32, lanes), list(range(first, first + lanes)))
+        line = builder.shuffle_vector(value, undefined, order)
+        target.store(builder.add(index, _I64(first)), line)
+        # For the compiler alone: the stores before stay before.
+        builder.fence("release", "singlethread")
+
+
 def _turned(builder, value):
     """Bits to ordered bits, and back."""
     width = value.type.element.width
@@ -74,6 +91,25 @@ def _steps(builder, *indices):
     with cgutils.for_range(builder, _I64(BLOCK // STEP)) as loop:
         moved = builder.mul(loop.index, _I64(STEP))
         yield [builder.add(index, moved) for index in indices]
+
+
+def _woven(builder, planes):
+    """Up to four byte planes as the 32-bit integers whose bytes they are, the first the lowest."""
+    if len(planes) == 1:
+        return builder.zext(planes[0], ir.VectorType(_I32, STEP))
+    zero = ir.Constant(planes[0].type, None)
+    low, high = [
+        _chained(builder, pair[0], pair[1])
+        for pair in ((*planes, zero, zero)[:2], (*planes, zero, zero)[2:4])
+    ]
+    order = [k * STEP + i for i in range(STEP) for k in range(4)]
+    weave = ir.Constant(ir.VectorType(_I32, 4 * STEP), order)
+    return builder.bitcast(builder.shuffle_vector(low, high, weave), ir.VectorType(_I32, STEP))
+
+
+def _chained(builder, first, second):
+    order = ir.Constant(ir.VectorType(_I32, 2 * STEP), list(range(2 * STEP)))
+    return builder.shuffle_vector(first, second, order)
 
 
 def _by_count(builder, count, largest, emit):
@@ -165,16 +201,17 @@ def join(_typing, data, _at, _count, _base, _shift, bits, _index):
 
         def emit(count):
             with _steps(builder, args[1], args[6]) as (at, index):
-                value = base
-                for k in range(count):
-                    plane = source.load(builder.add(at, _I64(k * BLOCK)), bytes_)
-                    byte = builder.zext(plane, wide)
-                    byte = builder.shl(byte, _all(builder, wide, 8 * k))
-                    value = builder.add(value, byte)
-                value = builder.shl(value, shift)
+                planes = [
+                    source.load(builder.add(at, _I64(k * BLOCK)), bytes_) for k in range(count)
+                ]
+                value = builder.zext(_woven(builder, planes[:4]), wide)
+                if count > 4:
+                    upper = builder.zext(_woven(builder, planes[4:]), wide)
+                    value = builder.or_(value, builder.shl(upper, _all(builder, wide, 32)))
+                value = builder.shl(builder.add(base, value), shift)
                 positive = builder.ashr(value, _all(builder, wide, width - 1))
                 flips = builder.or_(builder.not_(positive), top)
-                target.store(index, builder.xor(value, flips))
+                _store_upwards(builder, target, index, builder.xor(value, flips))
 
         _by_count(builder, args[2], kind.bitwidth // 8 - 1, emit)
         return context.get_dummy_value()
@@ -235,7 +272,7 @@ def fill(_typing, _pattern, bits, _index):
 
     def codegen(context, builder, sig, args):
         target = _Lanes(context, builder, sig.args[1], args[1])
-        target.store(args[2], _splat(builder, args[0]))
+        _store_upwards(builder, target, args[2], _splat(builder, args[0]))
         return context.get_dummy_value()
 
     return types.void(bits.dtype, bits, types.int64), codegen
@@ -287,3 +324,45 @@ def byte_length(_typing, _value):
         return builder.lshr(builder.add(bits, _I64(7)), _I64(3))
 
     return types.int64(types.uint64), codegen
+
+
+ROW = 16
+"""Words that `row_sums` takes at a time."""
+
+
+@intrinsic
+def row_sums(_typing, words, _start, _rows):
+    """Sum of so many rows of words[start:], and their sum weighted with 0, 1, 2…, modulo 2⁶⁴.
+
+    Adding up the running sums gives each row the weight of how many follow, without a product.
+    """
+    half = ir.VectorType(_I64, ROW // 2)
+
+    def codegen(context, builder, sig, args):
+        source = _Lanes(context, builder, sig.args[0], args[0])
+        zero = ir.Constant(half, None)
+        # Plain and running sums of the even words, then of the odd ones.
+        sums = [cgutils.alloca_once_value(builder, zero) for _ in range(4)]
+        with cgutils.for_range(builder, args[2]) as loop:
+            place = builder.add(args[1], builder.mul(loop.index, _I64(ROW)))
+            pairs = source.load(place, half)
+            even = builder.and_(pairs, _all(builder, half, 0xFFFFFFFF))
+            odd = builder.lshr(pairs, _all(builder, half, 32))
+            for plain, running, part in ((*sums[:2], even), (*sums[2:], odd)):
+                total = builder.add(builder.load(plain), part)
+                builder.store(total, plain)
+                builder.store(builder.add(builder.load(running), total), running)
+        rows = _splat(builder, args[2], ROW // 2)
+        totals = [zero, zero]
+        for k in range(2):
+            plain, running = builder.load(sums[2 * k]), builder.load(sums[2 * k + 1])
+            above = builder.sub(builder.mul(rows, plain), running)
+            lane = ir.Constant(half, [2 * i + k for i in range(ROW // 2)])
+            weighted = builder.mul(above, _all(builder, half, ROW))
+            weighted = builder.add(weighted, builder.mul(lane, plain))
+            for j, part in enumerate((plain, weighted)):
+                totals[j] = builder.add(totals[j], part)
+        found = [_call(builder, f"llvm.vector.reduce.add.v{ROW // 2}i64", _I64, t) for t in totals]
+        return context.make_tuple(builder, sig.return_type, found)
+
+    return types.UniTuple(types.uint64, 2)(words, types.int64, types.int64), codegen
