@@ -10,25 +10,11 @@ from __future__ import annotations
 import math
 
 from kernels.modes.errors import BoundError as BoundError
+from kernels.modes.names import MODES
 from kernels.modes.pointwise import log_bound
 from kernels.modes.search import first_bound, noise_bound, norm_bound, ratio_grid
 from kernels.records import Array, Bound
 from kernels.verify import value_range
-
-MEANINGS = {
-    "abs": "|x − x'| ≤ bound for every element",
-    "rel": "|x − x'| ≤ bound · (max − min) for every element; some tools call it NOA",
-    "pw_rel": "|x − x'| ≤ bound · |x| and the same sign for every element; some tools call it REL",
-    "psnr": "PSNR ≥ bound, in dB",
-    "l2norm": "‖x − x'‖₂ ≤ bound, in the unit of the data",
-    "ratio": "original bytes / compressed bytes ≥ bound, if some absolute bound reaches it",
-}
-"""Mode → what is asked."""
-MODES = tuple(MEANINGS)
-SEARCHED = ("psnr", "l2norm", "ratio")
-"""Modes whose absolute bound depends on what the kernel makes of the data."""
-DIRECT = ("abs", "rel")
-"""Modes in which the kernel is given the data with a bound that the data alone decide."""
 
 
 def derive(data: Array, fill_value: float | None, mode: str, value: float) -> Bound:

@@ -26,7 +26,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from kernels.bounds import SEARCHED
+from kernels.modes.names import SEARCHED
 from results_db.statistics import FEWEST_PAIRS
 from sz_mcp.errors import ArgumentProblems
 from sz_mcp.settings import Limits

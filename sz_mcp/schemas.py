@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from kernels.bounds import MEANINGS
+from kernels.modes.names import MEANINGS
 from sz_mcp.brief import RARE
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernels.bounds import SEARCHED
+from kernels.modes.names import SEARCHED
 from kernels.records import Build, Failure, FailureKind
 from sz_mcp.arguments import DEFAULT_BOUND
 from sz_mcp.asked import Asked

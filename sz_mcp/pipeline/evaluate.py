@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from kernels.bounds import DIRECT, BoundError, derive
+from kernels.bounds import BoundError, derive
 from kernels.fields import Catalogue, FieldDataError
+from kernels.modes.names import DIRECT
 from kernels.random_cases import SEEDS
 from kernels.records import (
     Bound,

@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kernels.bounds import SEARCHED, derive
+from kernels.bounds import derive
+from kernels.modes.names import SEARCHED
 from kernels.modes.pointwise import restore, transform
 from kernels.modes.search import (
     Found,

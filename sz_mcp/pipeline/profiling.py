@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kernels.bounds import DIRECT
+from kernels.modes.names import DIRECT
 from kernels.records import (
     Arg,
     Bandwidth,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kernels.bounds import DIRECT, SEARCHED
 from kernels.metrics import measure
+from kernels.modes.names import DIRECT, SEARCHED
 from kernels.records import FieldInfo, Metric
 
 from .passes import Pass

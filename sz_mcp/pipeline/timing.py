@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.bounds import DIRECT
+from kernels.modes.names import DIRECT
 from kernels.patterns import codec_pattern
 from kernels.records import (
     Bandwidth,

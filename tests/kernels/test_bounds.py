@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.bounds import MODES, SEARCHED, BoundError, derive
+from kernels.bounds import BoundError, derive
+from kernels.modes.names import MODES, SEARCHED
 from kernels.modes.pointwise import log_bound
 
 DATA = np.array([[1, 5], [-3, 2]], np.float32)

@@ -10,6 +10,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from sz_mcp.answers import SHOWN_SAMPLES
 from sz_mcp.server import create_server
 from tests.sz_mcp import fakes
 from tests.sz_mcp.conftest import Era, call, compiled
@@ -48,7 +49,7 @@ async def test_a_long_run_answers_running_and_get_result_returns_what_it_would_h
     assert last.data["status"] == "timed"
     assert last.data["run_id"] == run_id
     assert last.data["ratio"] == 10.0
-    assert len(last.data["samples"]) == 14
+    assert len(last.data["samples"]) == SHOWN_SAMPLES
 
 
 async def test_a_long_build_answers_running_with_its_kernel(

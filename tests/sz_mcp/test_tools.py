@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from kernels.bounds import MODES
+from kernels.modes.names import MODES
 from kernels.tasks import TASKS
 from sz_mcp.server import create_server
 from sz_mcp.tools import TOOLS
