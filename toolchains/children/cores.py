@@ -6,7 +6,6 @@ watches without sleeping: the child then waits half a millisecond to run (measur
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -61,15 +60,15 @@ class Workers:
 
 
 def _spread(pids: Sequence[int], cores: frozenset[int]) -> None:
-    """A child's first thread on one core, and those it keeps on the others in turn, if it does.
+    """Each of a child's threads that worked most on a core of its own, if it keeps several.
 
     A helper that wakes where its caller runs waits up to 10 ms to be moved (measured on 2 cores).
     """
     _place(pids, cores)
     for pid in pids:
-        tasks = sorted(_tasks(pid), key=lambda task: (task != pid, task))
-        if len(tasks) > 1:
-            for task, core in zip(tasks, itertools.cycle(sorted(cores)), strict=False):
+        busiest = sorted(_tasks(pid), key=lambda task: (-_worked_ns(pid, task), task))
+        if len(busiest) > 1:
+            for task, core in zip(busiest, sorted(cores), strict=False):
                 _pin({task}, frozenset({core}))
 
 
@@ -83,6 +82,15 @@ def _tasks(pid: int) -> set[int]:
         return {int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()}
     except FileNotFoundError:
         return set()
+
+
+def _worked_ns(pid: int, task: int) -> int:
+    """Processor time of a thread so far; 0 if it is gone."""
+    try:
+        spent = Path(f"/proc/{pid}/task/{task}/schedstat").read_text(encoding="ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return int(spent.split()[0])
 
 
 def _pin(tasks: set[int], cores: frozenset[int]) -> None:
