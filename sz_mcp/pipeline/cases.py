@@ -81,7 +81,7 @@ def _first(comparison: Comparison) -> str:
     if point is None:
         return ""
     error, limit = float(point.error), comparison.abs_bound
-    many = f" ({error / limit:.3g} times the bound)" if limit and np.isfinite(error) else ""
+    many = f" ({error / limit:.6g} times the bound)" if limit and np.isfinite(error) else ""
     return (
         f"; first at index {list(point.index)}: {point.original} came back as {point.decoded}, "
         f"an error of {point.error}{many}"
