@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
+import os
+import select
 import subprocess
 import sys
 from collections import Counter
@@ -278,20 +281,29 @@ def test_a_compressor_that_hangs_is_ended_at_its_deadline() -> None:
 
 
 def test_processes_that_a_compressor_started_end_with_it() -> None:
-    before = set(Path("/proc").glob("[0-9]*"))
     with sides((odd("forks"),)) as bout:
         done = bout.once(bout.workers[0], subject_of("waves", waves(), None, "abs", 1e-2))
         assert isinstance(done, Passed)
-    started = set(Path("/proc").glob("[0-9]*")) - before
-
-    assert not [one for one in started if b"odd_codecs" in _command_line(one)]
-
-
-def _command_line(process: Path) -> bytes:
+        started = [os.pidfd_open(pid) for pid in _of_our_workers()]
     try:
-        return (process / "cmdline").read_bytes()
-    except OSError:
-        return b""
+        assert len(started) > 1
+        assert all(select.select([one], [], [], 10)[0] for one in started)
+    finally:
+        for one in started:
+            os.close(one)
+
+
+def _of_our_workers() -> list[int]:
+    """Workers of odd compressors that this process started, with what those started."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            stat = (process / "stat").read_text().rpartition(")")[2].split()
+            leader = Path(f"/proc/{stat[3]}/stat").read_text().rpartition(")")[2].split()
+            ours = int(leader[1]) == os.getpid()
+            if ours and b"odd_codecs" in (process / "cmdline").read_bytes():
+                found.append(int(process.name))
+    return found
 
 
 def test_a_compressor_that_prints_does_not_wait_for_a_reader() -> None:
