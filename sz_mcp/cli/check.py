@@ -34,6 +34,7 @@ from sz_mcp.cli.screen import screen
 
 HOLDS, VIOLATED, UNCHECKED = 0, 1, 2
 _SUFFIXES = {".f32": "float32", ".f64": "float64", ".d64": "float64"}
+_PACKED = (".npz", ".nc", ".h5", ".hdf5", ".zip", ".gz", ".zst")
 _SHORT = {"f": "float", "i": "int", "u": "uint"}
 _KINDS = (
     "float32",
@@ -100,6 +101,7 @@ def _check(wish: Wish) -> Checked:
         raise _CannotCheckError(
             f"{wish.decoded.name} holds {names[1]} {dims_text(decoded.shape)}, "
             f"{wish.original.name} {names[0]} {dims_text(original.shape)}: they can't be compared"
+            f"{_way_out(original, decoded, wish)}"
         )
     threads = wish.threads or len(os.sched_getaffinity(0))
     if wish.mode == "pw_rel":
@@ -123,6 +125,14 @@ def _check(wish: Wish) -> Checked:
     return Checked(original, wish.bound, abs_bound, found, metrics)
 
 
+def _way_out(original: Array, decoded: Array, wish: Wish) -> str:
+    """What to do if only the shape of a raw original is missing."""
+    raw = wish.original.suffix.lower() != ".npy" and wish.dims is None
+    if not raw or original.size != decoded.size or original.ndim == decoded.ndim:
+        return ""
+    return f"; if they are of one shape: --dims {dims_text(decoded.shape)}"
+
+
 def _number(wish: Wish) -> float:
     if not (math.isfinite(wish.bound) and wish.bound >= 0):
         raise _CannotCheckError(
@@ -132,8 +142,8 @@ def _number(wish: Wish) -> float:
 
 
 def _abs_bound(original: Array, wish: Wish) -> float:
-    """As asked, or times the range; 0 asks for equality. Raises BoundError."""
-    if _number(wish) == 0:
+    """As asked, or times the range; 0 asks for equality, as bool data does. Raises BoundError."""
+    if _number(wish) == 0 or original.dtype.kind == "b":
         return 0.0
     return derive(original, wish.fill, wish.mode, wish.bound).absolute
 
@@ -148,6 +158,11 @@ def _opened(path: Path, wish: Wish, like: Array | None) -> Array:
         raise _CannotCheckError(f"{path} can't be opened: {reason(error)}") from error
     if size == 0:
         raise _CannotCheckError(f"{path.name} is empty")
+    if path.suffix.lower() in _PACKED:
+        raise _CannotCheckError(
+            f"{path.name} holds arrays packed in a file of its own kind, which can't be mapped: "
+            "write the array as .npy, or raw as .f32"
+        )
     if path.suffix.lower() == ".npy":
         with reading(path.name, ".npy"):
             data: Array = np.asarray(mapped_npy(path))
@@ -243,6 +258,8 @@ def _show(wish: Wish, checked: Checked) -> None:
 
 def _derived(wish: Wish, checked: Checked) -> str:
     """The absolute bound, where it is not what was asked."""
+    if checked.original.dtype.kind == "b":
+        return ": bool values have to come back equal"
     if wish.mode == "rel":
         return f" × range {checked.comparison.value_range!r} = {checked.abs_bound!r}"
     return " of each value's magnitude, of the same sign" if wish.mode == "pw_rel" else ""

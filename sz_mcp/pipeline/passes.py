@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from kernels.bounds import derive
 from kernels.modes.names import SEARCHED
 from kernels.modes.pointwise import restore, transform
@@ -23,6 +25,7 @@ from kernels.modes.search import (
     search_psnr,
     search_ratio,
 )
+from kernels.parts import Effort, Pair, over_parts
 from kernels.records import (
     Array,
     Bound,
@@ -188,12 +191,13 @@ class _Trials:
         self.last: Pass | None = None
 
     def psnr(self, abs_bound: float) -> float:
-        """dB, infinite if nothing differs."""
-        comparison = self.passed(abs_bound).comparison
-        mean = comparison.sum_squared_error / max(comparison.checked, 1)
-        if mean == 0.0:
+        """dB, infinite if nothing differs; over what the metric of that name counts."""
+        done = self.passed(abs_bound)
+        share = _mean_square(self._data, done.decoded, self._wanted.fill_value, abs_bound)
+        if share == 0.0:
             return math.inf
-        return 20 * math.log10(comparison.value_range) - 10 * math.log10(mean)
+        span = done.comparison.value_range
+        return 20 * (math.log10(span) - math.log10(abs_bound)) - 10 * math.log10(share)
 
     def norm(self, abs_bound: float) -> float:
         """Euclidean norm of the error."""
@@ -225,6 +229,24 @@ class _Trials:
             raise _Ended(_took_too_long(self._wanted.mode, len(self._tried)))
         self._tried.add(abs_bound)
         self._tell(f"{self._wanted.mode} {self._wanted.value:g}: trying bound {abs_bound:.4g}")
+
+
+def _mean_square(data: Array, decoded: Array, fill_value: float | None, unit: float) -> float:
+    """Mean squared error in `unit`², of finite values other than the fill value.
+
+    Holes come back as they were: counted, they would make it look smaller.
+    """
+    with np.errstate(over="ignore"):
+        fill = np.array(math.nan if fill_value is None else fill_value).astype(data.dtype)
+
+    def work(pair: Pair) -> tuple[float, int]:
+        counted = np.isfinite(pair.x) & (pair.x != fill)
+        x, y = pair.x[counted], pair.y[counted]
+        errors = np.subtract(x, y, dtype=np.float64) / unit if unit else np.zeros(x.size)
+        return float(errors @ errors), x.size
+
+    found = list(over_parts(work, data, decoded, Effort()))
+    return math.fsum(total for total, _ in found) / max(sum(count for _, count in found), 1)
 
 
 def _took_too_long(mode: str, tries: int) -> Stopped:

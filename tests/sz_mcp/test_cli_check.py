@@ -185,6 +185,8 @@ def sizes(folder: Path) -> dict[str, Path]:
         "unknown": folder / "unknown.dat",
         "doubles": folder / "doubles.npy",
         "halves": folder / "halves.npy",
+        "square": folder / "square.npy",
+        "packed": folder / "packed.npz",
         "broken": folder / "broken.npy",
         "gone": folder / "gone.f32",
         "folder": folder,
@@ -197,6 +199,8 @@ def sizes(folder: Path) -> dict[str, Path]:
     paths["broken"].write_bytes(b"no array")
     np.save(paths["doubles"], np.zeros(6))
     np.save(paths["halves"], np.zeros(6, np.float16))
+    np.save(paths["square"], np.zeros((2, 3), np.float32))
+    np.savez(paths["packed"], np.zeros(6, np.float32))
     return paths
 
 
@@ -204,6 +208,12 @@ def sizes(folder: Path) -> dict[str, Path]:
     ("pair", "options", "message"),
     [
         (("six", "five"), ["--bound", "1"], "five.f32 holds float32 5, six.f32 float32 6"),
+        (("six", "square"), ["--bound", "1"], "if they are of one shape: --dims 2x3"),
+        (
+            ("packed", "six"),
+            ["--bound", "1"],
+            "packed.npz holds arrays packed in a file",
+        ),
         (("six", "odd"), ["--bound", "1"], "no whole number of float32 values"),
         (("six", "empty"), ["--bound", "1"], "empty.f32 is empty"),
         (("six", "gone"), ["--bound", "1"], "gone.f32 can't be opened: No such file"),
@@ -237,6 +247,19 @@ def test_what_cannot_be_checked_ends_with_2_and_a_reason(
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize("mode", ["abs", "rel"])
+def test_bool_data_have_to_be_equal_and_no_larger_bound_is_told(tmp_path: Path, mode: str) -> None:
+    paths = tmp_path / "a.npy", tmp_path / "b.npy"
+    np.save(paths[0], np.array([True, False, True]))
+    np.save(paths[1], np.array([True, True, True]))
+
+    code, found = told(*paths, "--bound", 1, "--mode", mode)
+    result = check(*paths, "--bound", 1, "--mode", mode)
+
+    assert (code, found["violations"], found["abs_bound"]) == (1, 1, 0.0)
+    assert "bool values have to come back equal" in result.stdout
 
 
 def test_a_relative_bound_that_overflows_ends_with_2(tmp_path: Path) -> None:

@@ -6,10 +6,6 @@ then between rows, then between planes; a value between two is predicted as thei
 that is better, from four by a cubic. What is kept is the rounded distance from the prediction in
 steps, so that no rounding adds up, and whole rows are independent.
 
-Planes fitted to blocks, with quantised coefficients (the regression of SZ2 and SZ3), were tried in
-its place: on seven fields at REL 1e-2, 1e-3 and 1e-4 they took at least 18% more bits than the
-better of interpolation and Lorenzo, often twice as many.
-
 `work` holds the grids one behind the other, the tile first, then the scratch of a row. A hole is
 NaN in the tile: its code is 0, and to its neighbours it is what was predicted for it.
 """

@@ -1,10 +1,11 @@
-"""sz: prediction by Lorenzo or interpolation, whichever suits a tile, and entropy-coded residuals.
+"""sz: prediction by Lorenzo, interpolation or planes, and entropy-coded residuals.
 
 The array is cut into tiles of at most 2²⁰ values, which are coded by themselves: this bounds the
 memory, lets threads share the work, and lets each tile have the prediction that a sample of it asks
-for. Lorenzo works on values rounded to whole steps (dual quantisation), along any set of axes;
-interpolation, linear or cubic, rounds the distance from a prediction by decoded values. Whichever
-it is, every value is decoded and compared while it is encoded; one that misses its bound is stored.
+for. Lorenzo works on values rounded to whole steps (dual quantisation), along any set of axes, and
+so do planes fitted to blocks; interpolation, linear or cubic, rounds the distance from a prediction
+by decoded values. Whichever it is, every value is decoded and compared while it is encoded; one
+that misses its bound is stored.
 
 Stream: header ‖ for each tile u32 bytes, u32 CRC-32 of them ‖ tiles.
 

@@ -289,3 +289,67 @@ def integrate(_typing, codes, _k, _carry, q, places, _left, _count, work, _at, _
         number(codes, integer, number, q, places, number, integer, work, integer, work.dtype),
         codegen,
     )
+
+
+def _plane(builder, packed):
+    """base + 2·lane·slope, less so many bits of fraction: 16 whole numbers, modulo 2³².
+
+    The whole part of the base, which needs more than 32 bits together with its fraction, is added
+    at the end.
+    """
+    base, slope, bits = _members(builder, packed, 3)
+    whole = builder.trunc(builder.ashr(base, bits), _I32)
+    fraction = builder.and_(base, builder.sub(builder.shl(_I64(1), bits), _I64(1)))
+    fraction = builder.trunc(fraction, _I32)
+    doubled = ir.Constant(_vector(_I32), [2 * lane for lane in range(LANES)])
+    along = builder.mul(doubled, _splat(builder, builder.trunc(slope, _I32)))
+    along = builder.add(along, _splat(builder, fraction))
+    along = builder.ashr(along, _splat(builder, builder.trunc(bits, _I32)))
+    return builder.add(along, _splat(builder, whole))
+
+
+@intrinsic
+def moments(_typing, q, _at, _count):
+    """Of 16 numbers of q: their sum, and that of each times its lane."""
+
+    def codegen(context, builder, sig, args):
+        numbers = _Lanes(context, builder, sig.args[0], args[0]).load(
+            args[1], _first(builder, args[2])
+        )
+        wide = builder.sext(numbers, _vector(_I64))
+        weights = ir.Constant(_vector(_I64), list(range(LANES)))
+        name = "llvm.vector.reduce.add.v16i64"
+        sums = [_call(builder, name, _I64, part) for part in (wide, builder.mul(wide, weights))]
+        return context.make_tuple(builder, sig.return_type, sums)
+
+    return types.UniTuple(types.int64, 2)(q, types.int64, types.int64), codegen
+
+
+@intrinsic
+def flatten(_typing, q, _at, _count, plane, codes):
+    """codes[at:] = q[at:] less a plane (base, slope, bits of fraction)."""
+
+    def codegen(context, builder, sig, args):
+        mask = _first(builder, args[2])
+        numbers = _Lanes(context, builder, sig.args[0], args[0]).load(args[1], mask)
+        rest = builder.sub(numbers, _plane(builder, args[3]))
+        _Lanes(context, builder, sig.args[4], args[4]).store(args[1], rest, mask)
+        return context.get_dummy_value()
+
+    return types.void(q, types.int64, types.int64, plane, codes), codegen
+
+
+@intrinsic
+def raise_plane(_typing, codes, _at, _count, plane, work, _step):
+    """The inverse of `flatten`, and of `quantise`: work[at:] from codes[at:]."""
+
+    def codegen(context, builder, sig, args):
+        mask = _first(builder, args[2])
+        rest = _Lanes(context, builder, sig.args[0], args[0]).load(args[1], mask)
+        whole = builder.add(rest, _plane(builder, args[3]))
+        out = _Lanes(context, builder, sig.args[4], args[4])
+        moved = builder.fmul(builder.sitofp(whole, _vector(out.element)), _splat(builder, args[5]))
+        out.store(args[1], moved, mask)
+        return context.get_dummy_value()
+
+    return types.void(codes, types.int64, types.int64, plane, work, work.dtype), codegen

@@ -2,12 +2,14 @@
 
 | byte of a tile | |
 |---|---|
-| 0 | 0 stored, 1 Lorenzo, 2 linear and 3 cubic interpolation, 4 byte planes; bit 7: has holes |
-| 1 | Lorenzo and interpolation: bits 0…2 the set of axes (x, y, z), 3…4 the scheme of the holes |
+| 0 | 0 stored, 1 Lorenzo, 2 linear and 3 cubic interpolation, 4 byte planes, 5 regression; bit 7: \
+has holes |
+| 1 | 1, 2, 3: bits 0…2 the set of axes (x, y, z); 1, 2, 3, 5: bits 3…4 the scheme of the holes |
 
 Stored: the values. Byte planes: u32 distance of the neighbour, then a slab of codes for each byte,
-lowest first. Else the step in the data's type ‖ if there are holes, their fill pattern ‖ a slab of
-codes ‖ if there are holes, a slab of their kinds and the values that are stored.
+lowest first. Else the step in the data's type ‖ if there are holes, their fill pattern ‖ for
+regression, a slab of coefficients ‖ a slab of codes ‖ if there are holes, a slab of their kinds and
+the values that are stored.
 """
 
 import math
@@ -18,8 +20,9 @@ import interpolation
 import lorenzo
 import numpy as np
 import planes
+import regression
 from bounds import step_within
-from choice import CUBIC, LINEAR, LORENZO, Sample, choose
+from choice import CUBIC, LINEAR, LORENZO, REGRESSION, Sample, choose
 
 TILE, SMALL_TILE = 1 << 20, 1 << 17
 """Values of a tile at most: more cost memory and gain little. And of one that is small enough, so
@@ -67,7 +70,8 @@ class Space:
         self.q = np.empty(2 * TILE + 4, np.int32)
         self.kinds = np.empty(TILE, np.uint8)
         self.sample = Sample()
-        self.out = np.empty(2 * entropy.bound.py_func(TILE) + (TILE + 8) * dtype.itemsize, np.uint8)
+        most = 2 * entropy.bound.py_func(TILE) + entropy.bound.py_func(TILE // 4)
+        self.out = np.empty(most + (TILE + 8) * dtype.itemsize, np.uint8)
 
 
 def constants(dtype):
@@ -106,26 +110,38 @@ def encode_lossy(tile, tolerance, space):
     scale = tuple(
         dtype.type(v) for v in (step, dtype.type(1) / dtype.type(step), tolerance, limit, magic)
     )
-    mode, axes = choose(work, shape, scale[1], space.sample)
-    if mode == LORENZO:
-        q = space.q[: lorenzo.room(shape)]
-        missed = lorenzo.encode(work, shape, axes, q, codes, scale)
-    else:
-        plan = interpolation.grids(shape, axes)
-        room = space.work[: interpolation.room(plan)]
-        missed = interpolation.encode(room, plan, axes, int(mode == CUBIC), codes, scale)
+    mode, axes = choose(work, shape, scale, space.sample)
+    missed, numbers = predict(mode, axes, shape, space, scale)
     space.out[:2] = mode, axes
     at = put(space.out, 2, scale[0])
     if not missed:
-        return entropy.encode(codes, space.out, at)
+        return entropy.encode(codes, space.out, entropy.encode(numbers, space.out, at))
     source, kinds = tile.flatten(), space.kinds[:n]
     bits = source.view(integer)
     fill = holes.classify(source, work, scale[2], bits, no_sign, huge, kinds)
-    at = entropy.encode(codes, space.out, put(space.out, at, integer(fill)))
+    at = entropy.encode(numbers, space.out, put(space.out, at, integer(fill)))
+    at = entropy.encode(codes, space.out, at)
     scheme, stored = holes.combine(kinds, shape[2], codes)
     space.out[:2] = mode | HOLES, axes | scheme << 3
     at = entropy.encode(codes, space.out, at)
     return put(space.out, at, source[kinds == holes.STORED]) if stored else at
+
+
+def predict(mode, axes, shape, space, scale):
+    """Codes of the values in the space's memory: not 0 if some can't be coded; coefficients."""
+    n = math.prod(shape)
+    codes, none = space.codes[:n], np.empty(0, np.int32)
+    if mode == REGRESSION:
+        coefficients = np.empty((4, math.prod(regression.grid(shape))), np.int32)
+        given = space.work[:n], shape, regression.blocks(shape), space.q[:n], codes
+        missed = regression.encode(*given, coefficients, scale)
+        return missed, regression.differenced(coefficients, shape)
+    if mode == LORENZO:
+        q = space.q[: lorenzo.room(shape)]
+        return lorenzo.encode(space.work[:n], shape, axes, q, codes, scale), none
+    plan = interpolation.grids(shape, axes)
+    room = space.work[: interpolation.room(plan)]
+    return interpolation.encode(room, plan, axes, int(mode == CUBIC), codes, scale), none
 
 
 def encode_planes(tile, space):
@@ -180,7 +196,7 @@ def decode(data, out, space):
         values, end = take(data, 1, space.dtype, n)
     elif mode == PLANES and data[0] == PLANES:
         values, end = decode_planes(data, out.shape, space)
-    elif mode in (LORENZO, LINEAR, CUBIC):
+    elif mode in (LORENZO, LINEAR, CUBIC, REGRESSION):
         values, end = decode_lossy(data, out.shape, space)
     else:
         raise Damage(f"a tile begins with {data[:1]}: no mode has this number")
@@ -197,17 +213,17 @@ def decode_lossy(data, shape, space):
     axes, scheme = int(data[1]) & 7, int(data[1]) >> 3
     if scheme > 3 or (scheme and not missing):
         raise Damage(f"scheme {scheme} of holes is none")
+    if mode == REGRESSION and axes:
+        raise Damage(f"a tile of planes has no set of axes: {axes}")
     fills = np.zeros(1, integer)
     if missing:
         fills, at = take(data, at, integer, 1)
+    numbers = np.empty(0, np.int32)
+    if mode == REGRESSION:
+        numbers = np.empty(4 * math.prod(regression.grid(shape)), np.int32)
+        at = slab(data, at, numbers)
     at = slab(data, at, codes)
-    if mode == LORENZO:
-        q = space.q[: lorenzo.room(shape)]
-        lorenzo.decode(work, shape, axes, q, codes, steps[0])
-    else:
-        plan, scale = interpolation.grids(shape, axes), (steps[0],) * 5
-        room = space.work[: interpolation.room(plan)]
-        interpolation.decode(room, plan, axes, int(mode == CUBIC), codes, scale)
+    restore(mode, axes, shape, space, steps[0], numbers)
     if missing:
         at = slab(data, at, codes)
         kinds = space.kinds[:n]
@@ -217,6 +233,22 @@ def decode_lossy(data, shape, space):
         values, at = take(data, at, integer, stored)
         holes.patch(work.view(integer), kinds, fills[0], values)
     return work, at
+
+
+def restore(mode, axes, shape, space, step, numbers):
+    """The values, in the space's memory, from its codes and the coefficients."""
+    n = math.prod(shape)
+    codes = space.codes[:n]
+    if mode == REGRESSION:
+        coefficients, sizes = regression.summed(numbers, shape), regression.blocks(shape)
+        regression.decode(space.work[:n], shape, sizes, codes, coefficients, step)
+    elif mode == LORENZO:
+        q = space.q[: lorenzo.room(shape)]
+        lorenzo.decode(space.work[:n], shape, axes, q, codes, step)
+    else:
+        plan, scale = interpolation.grids(shape, axes), (step,) * 5
+        room = space.work[: interpolation.room(plan)]
+        interpolation.decode(room, plan, axes, int(mode == CUBIC), codes, scale)
 
 
 def decode_planes(data, shape, space):
