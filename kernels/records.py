@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels.error_pattern import ErrorPattern
+from kernels.likeness import likeness
 from kernels.statuses import Execution as Execution
 from kernels.statuses import FailureKind as FailureKind
 from kernels.statuses import Status as Status
@@ -55,6 +57,11 @@ class Submission:
             text = "\n".join(line.rstrip() for line in self.files[name].splitlines()).rstrip()
             digest.update(f"{name}\0{text}\0".encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
+
+    @cached_property
+    def likeness(self) -> str:
+        """SHA-256 (hex) that near-duplicates share: see `kernels.likeness`. Takes milliseconds."""
+        return likeness(self.files)
 
 
 @dataclass(frozen=True)

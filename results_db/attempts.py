@@ -47,6 +47,11 @@ class Attempts:
                 os.close(descriptor)
         except OSError as error:
             raise JournalError(f"can't count an attempt in {path}: {error}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise JournalError(
+                f"{path} is damaged: put into it how many attempts the ledger has of the session "
+                f'{session!r}, as {{"attempts": N, "session": …}}, or remove it to count from 1'
+            ) from error
 
 
 def _counted(descriptor: int, session: str, least: int, step: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import os
 import secrets
 import shutil
@@ -25,6 +26,7 @@ STORAGE_VERSION = "v1.5.0"
 """Oldest DuckDB that must be able to read the database: the command line that pip installs."""
 
 _POLL_S = 0.01
+_LOG = logging.getLogger(__name__)
 
 _HELD_SIGNS = ("Could not set lock", "Unique file handle conflict")
 """How DuckDB says that another process, or a connection of this one, has the database open."""
@@ -85,7 +87,26 @@ def attach(connection: duckdb.DuckDBPyConnection, path: str, name: str) -> None:
     connection.execute(f"ATTACH '{quoted}' AS {name} (STORAGE_VERSION '{STORAGE_VERSION}')")
 
 
+def has_free_blocks(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the file has blocks that belong to nothing."""
+    found = connection.execute(
+        "SELECT free_blocks FROM pragma_database_size() WHERE database_name = 'ledger'"
+    ).fetchone()
+    return bool(found and found[0])
+
+
+def read_all(connection: duckdb.DuckDBPyConnection) -> None:
+    """Read every value of every table. Raises duckdb.Error if one can't be read."""
+    tables = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+    ).fetchall()
+    for (name,) in tables:
+        connection.execute(f'SELECT count(hash(t)) FROM "{name}" AS t').fetchall()
+
+
 def _attached(files: LedgerFiles) -> duckdb.DuckDBPyConnection | None:
+    if not files.database.exists() and files.snapshot.exists():
+        _make_again(files)
     connection, existed = duckdb.connect(":memory:"), files.database.exists()
     try:
         attach(connection, str(files.database), "ledger")
@@ -103,6 +124,25 @@ def _attached(files: LedgerFiles) -> duckdb.DuckDBPyConnection | None:
         )
         raise DatabaseError(f"can't open {files.database}: {error}{advice}") from error
     return connection
+
+
+def _make_again(files: LedgerFiles) -> None:
+    """Put the published copy in the place of a database that is gone.
+
+    It has every row whose segment was deleted, and says how far it has those that are there.
+    """
+    # What only the log had is still in archived segments.
+    files.write_ahead_log.unlink(missing_ok=True)
+    temporary = files.database.with_name(f"{files.database.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        shutil.copyfile(files.snapshot, temporary)
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.replace(files.database)
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(files.home)
+    _LOG.warning("%s was gone: it was made again from %s", files.database, files.snapshot)
 
 
 def _copy_aside(files: LedgerFiles, version: int) -> None:

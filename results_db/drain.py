@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import BinaryIO
 
 import duckdb
 
-from results_db import database, ingest, segments, snapshot
+from results_db import database, ingest, pages, segments, snapshot
 from results_db.errors import DatabaseError
 from results_db.files import LedgerFiles
 from results_db.segments import Damage, OpenSegment, Portion, Progress
@@ -179,12 +180,27 @@ class _Drain:
             progress[portion.segment] = Progress(portion.end, portion.closed)
             self.damage.extend(portion.damage)
 
+    def _check(self, checkpointed: BinaryIO) -> None:
+        """The published copy is what a damaged database is made again from: damage stays out of it.
+
+        Raises: DatabaseError, or an error of DuckDB.
+        """
+        offset = pages.damaged_at(checkpointed)
+        if offset is None:
+            return
+        # A drain that was killed may leave a torn block that belongs to nothing.
+        if not database.has_free_blocks(self.connection):
+            text = f"Corrupt database file {self.files.database}: the block at {offset} was changed"
+            raise DatabaseError(f"{text}{remedy(text)}")
+        database.read_all(self.connection)
+
     def _publish(self) -> bool:
         """Checkpoint, copy, and close the database; whether a new snapshot was made."""
         self.connection.execute("CHECKPOINT ledger")
         if not self.changed and snapshot.is_current(self.files):
             return False
         with self.files.database.open("rb") as checkpointed:
+            self._check(checkpointed)
             snapshot.publish(self.files, checkpointed)
             # Closing any descriptor of a file drops this process's locks on it (POSIX), DuckDB's
             # too: it must let go first.

@@ -65,6 +65,7 @@ def kernel_row(kernel: Kernel, call_id: str, blob: str, attempt: int | None) -> 
         file_names=tuple(sorted(submission.files)),
         source_bytes=sum(len(_utf8(text)) for text in submission.files.values()),
         attempt=attempt,
+        likeness=submission.likeness,
     )
 
 

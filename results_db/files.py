@@ -54,6 +54,11 @@ class LedgerFiles:
         return self.home / "attempts"
 
     @property
+    def shared(self) -> Path:
+        """Empty files named after kernels that every agent may see."""
+        return self.home / "shared"
+
+    @property
     def cancel(self) -> Path:
         """Empty files named after runs that somebody wants cancelled."""
         return self.home / "cancel"

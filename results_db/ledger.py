@@ -17,14 +17,21 @@ from results_db import events
 from results_db.blobs import BlobStore
 from results_db.journal import Journal
 from results_db.rows import (
+    BuildRow,
     CallRow,
     HostRow,
+    MarkRow,
+    ProfileRow,
     Row,
     RunFinishedRow,
     RunStartedRow,
     SessionRow,
+    VerdictRow,
 )
 from results_db.statistics import Compared
+
+_RESULTS = (BuildRow, RunFinishedRow, VerdictRow, ProfileRow)
+"""Rows that the harness decided."""
 
 
 class Ledger:
@@ -36,14 +43,18 @@ class Ledger:
         self._journal = Journal(home)
         self._blobs = BlobStore(home)
         self._host = ""
+        self._harness: str | None = None
 
     def session(self, row: SessionRow) -> None:
         """An agent's session began."""
         self._append(row)
 
     def host(self, row: HostRow) -> None:
-        """The machine, as probed at start; rows written from now on carry its fingerprint."""
-        self._host = row.fingerprint
+        """The machine, as probed at start.
+
+        Rows written from now on carry its fingerprint, and results the digest of the harness.
+        """
+        self._host, self._harness = row.fingerprint, row.harness
         self._append(row)
 
     def call(self, row: CallRow) -> None:
@@ -95,6 +106,10 @@ class Ledger:
             )
         )
 
+    def mark(self, row: MarkRow) -> None:
+        """An operator decided what may be ranked."""
+        self._append(row)
+
     def close(self) -> None:
         """Let go of the journal; the next drain archives it. Idempotent."""
         self._journal.close()
@@ -106,6 +121,8 @@ class Ledger:
     def _stamped(self, row: Row, moment: datetime) -> Mapping[str, object]:
         columns = (column.name for column in dataclasses.fields(row))
         values = {name: value for name in columns if (value := getattr(row, name)) is not None}
+        if isinstance(row, _RESULTS) and self._harness is not None:
+            values["harness"] = self._harness
         return {
             "table": row.table,
             "id": str(uuid.uuid4()),

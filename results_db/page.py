@@ -42,6 +42,26 @@ servers keep journalling and put nothing into it. Backups, pruning, upgrades: op
 
 `flock` must work on the home: use a local disk. Times are UTC. GB/s are 10⁹ bytes of original data
 per second. A query gives NaN and infinities as null; plain DuckDB shows them.
+
+**Who is ranked.** `scored_runs` says of every measured run why it is not ranked, or nothing. Ranked
+is a run that was timed, on this machine's hardware, of a kernel that holds on the suite at the same
+mode and bound and never broke it there; in a fixed format within the size rule; neither compared
+with another kernel nor reproducing a run. Executions, hosts, threads, fields, modes and bounds are
+never ranked together. A **suspect** result, and all others that the same program of the same agent
+has at that field, mode and bound, wait in the view `review` until an operator clears it: `sz-mcp
+marks`, in operations.md. **Marks** hide a run, kernel, session, agent or program from every
+ranking, at once and for what is already there; no row goes.
+
+**One program** is what has one `likeness`: Python is compared by its syntax tree, so that names,
+comments, docstrings, spellings of constants, annotations, imports, the order of functions and the
+files they stand in don't count; other languages, files over 64 KB and what does not parse by their
+tokens. An agent's copies of a program are one in `best_runs`, and break a bound together. The same
+program of several agents has one rank; `kernel_twins` says who was first.
+
+**The harness** is a digest of our Python source and of the versions of Python, NumPy, numba and
+llvmlite, in each row of `builds`, `runs`, `verdicts` and `profiles`. Rows of two harnesses may
+differ for that reason alone: group by it, or filter the leaderboard by the one in force, `SELECT
+arg_max(harness, recorded_at) FROM hosts`.
 """
 
 

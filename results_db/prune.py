@@ -1,9 +1,10 @@
 """Forgetting old kernels, with everything that was measured of them.
 
 A kernel goes as a whole, once nothing has been done with it since the cut-off, unless something is
-being done with it now or it holds a place on the leaderboard: rows of all tables in one
-transaction, then its stored source, if no other kernel has the same, and its pictures. Calls that
-touched no kernel go by their own age. The database is then rewritten, because DuckDB does not give
+being done with it now, it holds a place on the leaderboard or a suspect result of it awaits review:
+rows of all tables in one transaction, then its stored source, if no other kernel has the same, and
+its pictures. Calls that touched no kernel go by their own age, marks of operators never: what they
+hide may come back with a merge. The database is then rewritten, because DuckDB does not give
 room back.
 """
 
@@ -43,7 +44,7 @@ class Wish:
     agent: str | None = None
     """What this agent sent, and its calls."""
     keep_best: bool = True
-    """Whether kernels on the leaderboard stay."""
+    """Whether kernels on the leaderboard stay, and those that await review."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,9 @@ WHERE kernel_id IS NOT NULL
 GROUP BY kernel_id
 HAVING max(recorded_at) < $before
   AND ($agent IS NULL OR any_value(agent) = $agent)
-  AND NOT ($keep_best AND kernel_id IN (SELECT kernel_id FROM leaderboard))
+  AND NOT ($keep_best AND kernel_id IN (
+    SELECT kernel_id FROM leaderboard
+    UNION ALL SELECT kernel_id FROM review WHERE decision IS NULL))
   AND kernel_id NOT IN (SELECT kernel_id FROM busy)
 """
 

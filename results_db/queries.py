@@ -14,12 +14,17 @@ from results_db import drain
 from results_db.encoding import Json
 from results_db.errors import DatabaseError, QueryError
 from results_db.files import LedgerFiles
+from results_db.transactions import remedy
+from results_db.viewing import Shared, Viewer
 
 TIMEOUT_S = 10.0
 """Default time of a query."""
 
 DRAIN_WAIT_S = 1.0
 """How long a query waits for another process's drain to end before it reads what there is."""
+
+FIRST_WAIT_S = 5.0
+"""The same where there is nothing to read yet: making a database takes a second or two."""
 
 SQL_LIMIT = 100_000
 """Characters of one query."""
@@ -52,9 +57,12 @@ def query(
     *,
     drain_first: bool = True,
     timeout_s: float = TIMEOUT_S,
+    viewer: Viewer | None = None,
 ) -> QueryResult:
     """Run one statement that only reads.
 
+    viewer: an agent that sees its own rows, shared ones, and of all others the scores; None: the
+    operator.
     Raises: QueryError with DuckDB's message, or with what is wrong with the request.
     """
     if max_rows < 1:
@@ -71,12 +79,13 @@ def query(
                 "sql": sql.encode("utf-8", "backslashreplace").decode("utf-8"),
                 "max_rows": max_rows,
                 "timeout_s": timeout_s,
+                "viewer": None if viewer is None else _view_of(files.home, viewer),
             }
             reply = _ask(child, json.dumps(request), timeout_s)
         finally:
             child.kill()
     if "error" in reply:
-        raise QueryError(reply["error"])
+        raise QueryError(reply["error"] + remedy(reply["error"]))
     return QueryResult(
         columns=tuple(reply["columns"]),
         rows=tuple(tuple(row) for row in reply["rows"]),
@@ -84,6 +93,14 @@ def query(
         as_of=as_of or datetime.fromisoformat(reply["published"]).replace(tzinfo=UTC),
         warning=warning,
     )
+
+
+def _view_of(home: Path, viewer: Viewer) -> dict[str, Json]:
+    return {
+        "agent": viewer.agent,
+        "session": viewer.session,
+        "shared": list[Json](Shared(home).all()),
+    }
 
 
 class _Reply(TypedDict, total=False):
@@ -116,7 +133,8 @@ def _refresh(files: LedgerFiles, drain_first: bool) -> tuple[datetime | None, st
     if exists and not drain_first:
         return None, ""
     try:
-        report = drain.drain(files.home, wait_s=DRAIN_WAIT_S, limit_s=DRAIN_WAIT_S)
+        wait_s = DRAIN_WAIT_S if exists else FIRST_WAIT_S
+        report = drain.drain(files.home, wait_s=wait_s, limit_s=DRAIN_WAIT_S)
     except DatabaseError as error:
         # A home that may only be read, such as an analyst's, or a database that needs mending: what
         # was published can still be read.

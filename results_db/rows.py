@@ -63,6 +63,8 @@ class HostRow(Row):
     sandbox: Mapping[str, str] = field(default_factory=dict)
     """Isolation layer → state, as probed at start."""
     commit_hash: str = ""
+    harness: str | None = None
+    """Digest of what decides scores; goes with every result that this server records."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ class KernelRow(Row):
     source_bytes: int
     attempt: int | None = None
     """Of the call; here too because the call's own row is written at its end, if it has one."""
+    likeness: str | None = None
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,7 @@ class BuildRow(Row):
     failure_message: str | None
     output: str | None
     guidance: tuple[Mapping[str, str], ...]
+    harness: str | None = None
 
 
 @dataclass(frozen=True)
@@ -223,6 +227,7 @@ class RunFinishedRow(Row):
     tries: int | None = None
     transform_s: float | None = None
     detransform_s: float | None = None
+    harness: str | None = None
     samples: tuple[Sample, ...] = ()
 
 
@@ -265,6 +270,7 @@ class VerdictRow(Row):
     worst_decoded: str | None
     worst_error: str | None
     cases: tuple[VerdictCase, ...]
+    harness: str | None = None
 
 
 @dataclass(frozen=True)
@@ -309,6 +315,7 @@ class ProfileRow(Row):
     bound: float
     abs_bound: float
     bottleneck: str
+    harness: str | None = None
 
 
 @dataclass(frozen=True)
@@ -347,6 +354,23 @@ class ComparisonRow(Row):
     against_seconds: tuple[float, ...]
 
 
+@dataclass(frozen=True)
+class MarkRow(Row):
+    """What an operator decided may be ranked, or may not."""
+
+    table: ClassVar[str] = "marks"
+    about: str
+    """kernel | run | agent | session | likeness"""
+    subject: str
+    verdict: str
+    """hidden | cleared"""
+    reason: str
+    marked_by: str
+    kernel_id: str | None = None
+    agent: str | None = None
+    session: str | None = None
+
+
 ROWS: tuple[type[Row], ...] = (
     SessionRow,
     HostRow,
@@ -361,4 +385,5 @@ ROWS: tuple[type[Row], ...] = (
     ProfileRow,
     MetricRow,
     ComparisonRow,
+    MarkRow,
 )

@@ -1,4 +1,4 @@
--- The tables of the ledger, version 4; the views follow. A statement ends with `;` at the end of a
+-- The tables of the ledger, version 5; the views follow. A statement ends with `;` at the end of a
 -- line. Every event table also has the columns id (uuid of the row), recorded_at, host, writer
 -- (process that wrote it), segment (journal file it came from) and extra (of newer versions). Times are UTC. GB/s are 10^9 bytes of original data
 -- per second. DOUBLE columns may hold NaN and infinities. No name needs quoting.
@@ -59,7 +59,7 @@ COMMENT ON COLUMN sessions.budget_seconds IS 'Time the agent has; NULL if unlimi
 
 CREATE TABLE hosts (
   fingerprint VARCHAR, cpu VARCHAR, cores BIGINT, memory_bytes BIGINT, gpu VARCHAR, driver VARCHAR,
-  os VARCHAR, python VARCHAR, versions JSON, sandbox JSON, commit_hash VARCHAR,
+  os VARCHAR, python VARCHAR, versions JSON, sandbox JSON, commit_hash VARCHAR, harness VARCHAR,
   id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
   extra JSON);
 COMMENT ON TABLE hosts IS 'Machines and their software, one row per start of a server';
@@ -74,6 +74,8 @@ COMMENT ON COLUMN hosts.python IS 'Python version';
 COMMENT ON COLUMN hosts.versions IS 'Library name to version';
 COMMENT ON COLUMN hosts.sandbox IS 'Isolation layer to its state, as probed at start';
 COMMENT ON COLUMN hosts.commit_hash IS 'Commit of this project, if known';
+COMMENT ON COLUMN hosts.harness IS
+  'Digest of what decides scores: our Python source, versions of Python, NumPy, numba and llvmlite';
 
 CREATE TABLE calls (
   call_id VARCHAR, started_at TIMESTAMP, tool VARCHAR, arguments JSON, agent VARCHAR,
@@ -105,7 +107,7 @@ COMMENT ON COLUMN calls.run_id IS 'Run the call started or asked for';
 CREATE TABLE kernels (
   kernel_id VARCHAR, call_id VARCHAR, attempt BIGINT, task VARCHAR, target VARCHAR,
   content_hash VARCHAR, blob VARCHAR, parent VARCHAR, agent VARCHAR, session VARCHAR,
-  file_names VARCHAR[], source_bytes BIGINT,
+  file_names VARCHAR[], source_bytes BIGINT, likeness VARCHAR,
   id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
   extra JSON);
 COMMENT ON TABLE kernels IS 'Submissions that were received';
@@ -121,10 +123,12 @@ COMMENT ON COLUMN kernels.agent IS 'Who sent it';
 COMMENT ON COLUMN kernels.session IS 'Session it was sent in';
 COMMENT ON COLUMN kernels.file_names IS 'Names of its files';
 COMMENT ON COLUMN kernels.source_bytes IS 'Size of its files together';
+COMMENT ON COLUMN kernels.likeness IS
+  'Hash that programs share if only names, comments, spellings, order or files differ';
 
 CREATE TABLE builds (
   call_id VARCHAR, kernel_id VARCHAR, status VARCHAR, stage VARCHAR, seconds DOUBLE,
-  failure_kind VARCHAR, failure_message VARCHAR, output VARCHAR, guidance JSON,
+  failure_kind VARCHAR, failure_message VARCHAR, output VARCHAR, guidance JSON, harness VARCHAR,
   id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
   extra JSON);
 COMMENT ON TABLE builds IS 'Compilations';
@@ -137,6 +141,7 @@ COMMENT ON COLUMN builds.failure_kind IS 'Cause of the failure; NULL if there wa
 COMMENT ON COLUMN builds.failure_message IS 'What happened and what to do next';
 COMMENT ON COLUMN builds.output IS 'Tail of what was printed, if it failed';
 COMMENT ON COLUMN builds.guidance IS 'List of {rule, explanation, suggestion} that the agent was given';
+COMMENT ON COLUMN builds.harness IS 'Digest of what decided the result: see hosts';
 
 CREATE TABLE diagnostics (
   kernel_id VARCHAR, call_id VARCHAR, run_id VARCHAR, position BIGINT, severity VARCHAR,
@@ -191,7 +196,7 @@ CREATE TABLE runs_finished (
   run_gbps DOUBLE, run_gbps_low DOUBLE, run_gbps_high DOUBLE,
   both_ways_gbps DOUBLE, copy_peak_gbps DOUBLE, transfer_bits DOUBLE, null_round_trip_s DOUBLE,
   side_bytes BIGINT, achieved DOUBLE, reached BOOLEAN, tries BIGINT, transform_s DOUBLE,
-  detransform_s DOUBLE,
+  detransform_s DOUBLE, harness VARCHAR,
   samples STRUCT(direction VARCHAR, repetition BIGINT, seconds DOUBLE, child_seconds DOUBLE,
     batch BIGINT, nbytes BIGINT, wait_seconds DOUBLE, disturbed BOOLEAN)[],
   id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
@@ -257,6 +262,7 @@ COMMENT ON COLUMN runs_finished.transform_s IS
   'Time the server took to make what the kernel was given (pw_rel); in no speed';
 COMMENT ON COLUMN runs_finished.detransform_s IS
   'Time it took to make the data of what the kernel decoded; in no speed';
+COMMENT ON COLUMN runs_finished.harness IS 'Digest of what decided the result: see hosts';
 COMMENT ON COLUMN runs_finished.samples IS 'Every timed request; the view samples unnests it';
 
 CREATE TABLE verdicts (
@@ -267,6 +273,7 @@ CREATE TABLE verdicts (
   cases STRUCT(case_name VARCHAR, core BOOLEAN, status VARCHAR, checked BIGINT, violations BIGINT,
     max_abs_error DOUBLE, abs_bound DOUBLE, ratio DOUBLE, side_bytes BIGINT, achieved DOUBLE,
     reached BOOLEAN, tries BIGINT)[],
+  harness VARCHAR,
   id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
   extra JSON);
 COMMENT ON TABLE verdicts IS 'Whether a kernel keeps its bound or equals the golden answer';
@@ -287,6 +294,7 @@ COMMENT ON COLUMN verdicts.worst_original IS 'Its original value, as text: NaN a
 COMMENT ON COLUMN verdicts.worst_decoded IS 'What came back, as text';
 COMMENT ON COLUMN verdicts.worst_error IS 'Their difference, as text';
 COMMENT ON COLUMN verdicts.cases IS 'Every case of the suite, or the one field';
+COMMENT ON COLUMN verdicts.harness IS 'Digest of what decided the result: see hosts';
 
 CREATE TABLE violations (
   run_id VARCHAR, kernel_id VARCHAR, case_name VARCHAR, core BOOLEAN, status VARCHAR,
@@ -323,6 +331,7 @@ COMMENT ON COLUMN violations.window_decoded IS 'What came back there, as text';
 CREATE TABLE profiles (
   run_id VARCHAR, kernel_id VARCHAR, status VARCHAR, stage VARCHAR, field VARCHAR,
   mode VARCHAR, bound DOUBLE, abs_bound DOUBLE, bottleneck VARCHAR,
+  harness VARCHAR,
   id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
   extra JSON);
 COMMENT ON TABLE profiles IS 'Where kernels spend their time; the numbers are in metrics';
@@ -335,6 +344,7 @@ COMMENT ON COLUMN profiles.mode IS 'abs, rel, pw_rel, psnr, l2norm or ratio';
 COMMENT ON COLUMN profiles.bound IS 'Bound as asked, in that mode';
 COMMENT ON COLUMN profiles.abs_bound IS 'Absolute bound that the server derived';
 COMMENT ON COLUMN profiles.bottleneck IS 'What limits the kernel, in a sentence';
+COMMENT ON COLUMN profiles.harness IS 'Digest of what decided the result: see hosts';
 
 CREATE TABLE metrics (
   kernel_id VARCHAR, call_id VARCHAR, run_id VARCHAR, origin VARCHAR, name VARCHAR, value DOUBLE,
@@ -373,3 +383,20 @@ COMMENT ON COLUMN comparisons.speedup_high IS
 COMMENT ON COLUMN comparisons.pairs IS 'Undisturbed pairs of repetitions';
 COMMENT ON COLUMN comparisons.seconds IS 'Time per input of kernel_id in each pair';
 COMMENT ON COLUMN comparisons.against_seconds IS 'Time per input of against in each pair';
+
+CREATE TABLE marks (
+  about VARCHAR, subject VARCHAR, verdict VARCHAR, reason VARCHAR, marked_by VARCHAR,
+  kernel_id VARCHAR, agent VARCHAR, session VARCHAR,
+  id UUID PRIMARY KEY, recorded_at TIMESTAMP, host VARCHAR, writer VARCHAR, segment VARCHAR,
+  extra JSON);
+COMMENT ON TABLE marks IS
+  'Decisions of operators on what may be ranked; of several on one subject the last one counts';
+COMMENT ON COLUMN marks.about IS 'kernel, run, agent, session or likeness';
+COMMENT ON COLUMN marks.subject IS 'Which: kernel_id, run_id, agent, session or likeness';
+COMMENT ON COLUMN marks.verdict IS
+  'hidden: no ranking has it; cleared: takes that back, and a suspect result is ranked';
+COMMENT ON COLUMN marks.reason IS 'Why, in a sentence';
+COMMENT ON COLUMN marks.marked_by IS 'Who decided';
+COMMENT ON COLUMN marks.kernel_id IS 'Kernel that it concerns; NULL if several';
+COMMENT ON COLUMN marks.agent IS 'Agent that it concerns; NULL if several';
+COMMENT ON COLUMN marks.session IS 'Session that it concerns; NULL if several';

@@ -18,6 +18,8 @@ COPY_PEAK = "copy_peak_gbps"
 FRESH_BYTES = "fresh_stream_bytes"
 """Metric of a run: median size of the streams that were timed."""
 FRESH_FACTOR = 1.05
+BASELINE = "copy_in_run_gbps"
+"""Metric of a run: speed of a copy of its field's data, made beside every repetition."""
 
 SIZE_RULE_FACTOR = 1.02
 SIZE_RULE_BYTES = 64

@@ -41,28 +41,125 @@ COMMENT ON COLUMN samples.wait_seconds IS 'Run-queue wait of child and parent du
 COMMENT ON COLUMN samples.disturbed IS 'Whether other work disturbed it';
 COMMENT ON COLUMN samples.gbps IS 'nbytes / seconds / 1e9';
 
+CREATE OR REPLACE VIEW current_marks AS
+SELECT
+  about, subject, verdict, reason, marked_by, kernel_id, agent, session, recorded_at AS marked_at
+FROM marks
+QUALIFY row_number() OVER (PARTITION BY about, subject ORDER BY recorded_at DESC, id DESC) = 1;
+COMMENT ON VIEW current_marks IS 'The last mark of every subject';
+COMMENT ON COLUMN current_marks.marked_at IS 'When it was decided (UTC)';
+
+CREATE OR REPLACE VIEW decisions AS
+WITH
+  subjects AS (
+    SELECT
+      r.run_id, r.kernel_id, k.agent, k.session,
+      unnest([
+        {'about': 'run', 'subject': r.run_id}, {'about': 'kernel', 'subject': r.kernel_id},
+        {'about': 'agent', 'subject': k.agent}, {'about': 'likeness', 'subject': k.likeness},
+        {'about': 'session', 'subject': k.session}, {'about': 'session', 'subject': r.session}
+      ]) AS one
+    FROM runs_started r JOIN kernels k USING (kernel_id)
+  ),
+  -- Clearing an agent takes its hiding back, but lets no result pass that nobody has looked at.
+  touching AS (
+    SELECT
+      s.run_id, s.kernel_id, s.agent, s.session, m.verdict, m.reason, m.marked_by, m.marked_at,
+      rank() OVER (PARTITION BY s.run_id ORDER BY m.verdict <> 'hidden', m.marked_at DESC) AS place
+    FROM subjects s
+    JOIN current_marks m ON m.about = s.one.about AND m.subject = s.one.subject
+    WHERE m.verdict = 'hidden'
+      OR (m.verdict = 'cleared' AND m.about IN ('run', 'kernel', 'likeness'))
+  )
+SELECT
+  run_id, kernel_id, agent, session, any_value(verdict) AS decision, any_value(reason) AS reason,
+  any_value(marked_by) AS marked_by, any_value(marked_at) AS marked_at
+FROM touching
+WHERE place = 1
+GROUP BY ALL;
+COMMENT ON VIEW decisions IS
+  'Decisions on runs, by the last marks of the run and of its kernel, agent, session, likeness';
+COMMENT ON COLUMN decisions.decision IS 'hidden or cleared';
+COMMENT ON COLUMN decisions.agent IS 'Who sent the kernel';
+COMMENT ON COLUMN decisions.session IS 'Session the kernel was sent in';
+COMMENT ON COLUMN decisions.marked_at IS 'When it was decided (UTC)';
+
+CREATE OR REPLACE VIEW review AS
+SELECT
+  r.run_id, r.kernel_id, k.agent, k.session, k.task, k.target, r.field, r.mode, r.bound, r.threads,
+  r.failure_message AS why, r.ratio, r.compress_gbps, r.decompress_gbps, r.run_gbps, k.likeness,
+  r.harness, r.finished_at AS measured_at, d.decision, d.reason, d.marked_by, d.marked_at
+FROM runs r JOIN kernels k USING (kernel_id) LEFT JOIN decisions d USING (run_id)
+WHERE r.status = 'suspect'
+ORDER BY d.decision IS NOT NULL, measured_at, r.run_id;
+COMMENT ON VIEW review IS 'Suspect results, those that nobody has decided on first';
+COMMENT ON COLUMN review.agent IS 'Who sent the kernel';
+COMMENT ON COLUMN review.session IS 'Session the kernel was sent in';
+COMMENT ON COLUMN review.why IS 'What is suspect about it';
+COMMENT ON COLUMN review.measured_at IS 'When the run ended (UTC)';
+COMMENT ON COLUMN review.decision IS 'NULL while it awaits one';
+
+CREATE OR REPLACE VIEW kernel_twins AS
+WITH
+  programs AS (
+    SELECT *, coalesce(likeness, content_hash, kernel_id) AS program FROM kernels
+  ),
+  families AS (
+    SELECT
+      task, target, program, count(*) AS kernels, count(DISTINCT agent) AS agents,
+      arg_min(kernel_id, recorded_at) AS first_kernel_id, arg_min(agent, recorded_at) AS first_agent
+    FROM programs
+    GROUP BY ALL
+    HAVING kernels > 1
+  )
+SELECT
+  task, target, program, kernels, agents, first_kernel_id, first_agent, kernel_id, agent, session,
+  recorded_at AS received_at
+FROM programs JOIN families USING (task, target, program)
+ORDER BY task, target, program, received_at, kernel_id;
+COMMENT ON VIEW kernel_twins IS 'Kernels that are the same program, and who sent it first';
+COMMENT ON COLUMN kernel_twins.program IS
+  'Likeness that they share; content_hash of kernels older than likenesses';
+COMMENT ON COLUMN kernel_twins.kernels IS 'Kernels of this program';
+COMMENT ON COLUMN kernel_twins.agents IS 'Agents that sent it';
+COMMENT ON COLUMN kernel_twins.first_kernel_id IS 'The first of them';
+COMMENT ON COLUMN kernel_twins.first_agent IS 'Who sent that';
+COMMENT ON COLUMN kernel_twins.received_at IS 'When this one arrived (UTC)';
+
 CREATE OR REPLACE VIEW scored_runs AS
 WITH
+  programs AS (
+    SELECT *, coalesce(likeness, content_hash, kernel_id) AS program FROM kernels
+  ),
+  decided AS MATERIALIZED (SELECT run_id, decision, reason FROM decisions),
+  hidden AS (SELECT run_id, reason FROM decided WHERE decision = 'hidden'),
+  cleared AS (SELECT run_id FROM decided WHERE decision = 'cleared'),
   suite AS (
     SELECT DISTINCT v.kernel_id, s.mode, s.bound
-    FROM verdicts v JOIN runs_started s USING (run_id)
+    FROM verdicts v JOIN runs_started s USING (run_id) ANTI JOIN hidden USING (run_id)
     WHERE v.holds AND s.field = 'suite'
   ),
   -- Content made while timing has a failure but no counted violation; the failure of a verdict is
   -- that of one of its cases.
   broken AS (
-    SELECT DISTINCT kernel_id, mode, bound
-    FROM runs_started SEMI JOIN (
+    SELECT DISTINCT k.agent, k.task, k.target, k.program, s.mode, s.bound
+    FROM runs_started s JOIN programs k USING (kernel_id) SEMI JOIN (
       SELECT run_id FROM runs_finished WHERE failure_kind IN ('bound', 'format')
       UNION ALL
       SELECT run_id FROM violations
       WHERE (violations > 0 OR failure_kind IN ('bound', 'format'))
         AND (core OR status <> 'refused')) USING (run_id)
   ),
+  -- Trying again until nothing is noticed must not help.
+  doubted AS (
+    SELECT DISTINCT k.agent, k.task, k.target, k.program, r.field, r.mode, r.bound
+    FROM runs r JOIN programs k USING (kernel_id) ANTI JOIN cleared USING (run_id)
+    WHERE r.status = 'suspect'
+  ),
   scored AS (
     SELECT
       k.task, k.target, r.execution, r.host, r.threads, r.field, r.mode, r.bound,
-      k.agent, k.session, r.kernel_id, r.run_id, r.call_id, r.attempt, r.status,
+      k.agent, k.session, k.program, r.kernel_id, r.run_id, r.call_id, r.attempt, r.status,
       CASE
         WHEN r.execution <> 'hardware' THEN NULL
         WHEN k.task = 'sz-open' THEN r.transfer_bits
@@ -72,18 +169,27 @@ WITH
       CASE WHEN k.task = 'sz-open' THEN 'bits' ELSE 'GB/s' END AS score_unit,
       r.ratio, r.compress_gbps, r.decompress_gbps, r.run_gbps, r.max_abs_error, r.abs_bound,
       r.worst_over_bound, r.repetitions, r.within_size_rule, r.finished_at AS measured_at,
-      r.against, r.reproduces, r.reached
-    FROM runs r JOIN kernels k USING (kernel_id)
+      r.harness, r.against, r.reproduces, r.reached
+    FROM runs r JOIN programs k USING (kernel_id)
     WHERE r.execution IS NOT NULL
   )
 SELECT
   scored.* EXCLUDE (against, reproduces, reached),
   CASE
+    WHEN hidden.run_id IS NOT NULL
+      THEN 'an operator hid it: ' || coalesce(hidden.reason, 'no reason given')
     WHEN against IS NOT NULL THEN 'it was timed side by side with another kernel'
     WHEN reproduces IS NOT NULL THEN 'it reproduces another run'
-    WHEN status <> 'timed' THEN 'its status is ' || status || ', not timed'
-    WHEN reached IS FALSE THEN 'it did not reach what was asked'
-    WHEN broken.kernel_id IS NOT NULL
+    WHEN status = 'suspect' AND cleared.run_id IS NULL THEN 'it is suspect: nobody cleared it yet'
+    WHEN status IS NULL OR status NOT IN ('timed', 'suspect')
+      THEN 'its status is ' || coalesce(status, 'not known') || ', not timed'
+    WHEN NOT isfinite(score) OR NOT isfinite(coalesce(ratio, 1))
+      OR score < 0 OR (score = 0 AND score_unit = 'GB/s') THEN 'its score is no positive number'
+    WHEN reached IS FALSE OR (reached IS NULL AND mode NOT IN ('abs', 'rel'))
+      THEN 'it did not reach what was asked'
+    WHEN doubted.program IS NOT NULL
+      THEN 'another run of the same program here is suspect: nobody cleared it yet'
+    WHEN broken.program IS NOT NULL
       THEN 'the kernel broke its bound or format at this mode and bound'
     WHEN suite.kernel_id IS NULL THEN 'no suite verdict that holds at this mode and bound'
     WHEN task NOT IN ('szp', 'szx') THEN NULL
@@ -92,8 +198,13 @@ SELECT
   END AS ineligible_because
 FROM scored
 LEFT JOIN suite USING (kernel_id, mode, bound)
-LEFT JOIN broken USING (kernel_id, mode, bound);
+LEFT JOIN broken USING (agent, task, target, program, mode, bound)
+LEFT JOIN doubted USING (agent, task, target, program, field, mode, bound)
+LEFT JOIN hidden USING (run_id)
+LEFT JOIN cleared USING (run_id);
 COMMENT ON VIEW scored_runs IS 'Measured runs with their score, and why one is not ranked';
+COMMENT ON COLUMN scored_runs.program IS
+  'Likeness of the kernel: near-duplicates of an agent count once; of older ones content_hash';
 COMMENT ON COLUMN scored_runs.score IS
   'transfer_bits in sz-open, both_ways_gbps in fixed formats, run_gbps in stages; higher is better';
 COMMENT ON COLUMN scored_runs.score_unit IS 'bits (log2 of a speed-up) or GB/s';
@@ -105,28 +216,40 @@ SELECT * EXCLUDE (ineligible_because)
 FROM scored_runs
 WHERE ineligible_because IS NULL AND score IS NOT NULL
 QUALIFY row_number() OVER (
-  PARTITION BY kernel_id, execution, host, threads, field, mode, bound
+  PARTITION BY agent, task, target, program, execution, host, threads, field, mode, bound
   ORDER BY score DESC, measured_at, run_id) = 1;
-COMMENT ON VIEW best_runs IS 'Best eligible run of every kernel under the same conditions';
+COMMENT ON VIEW best_runs IS
+  'Best eligible run of every program of an agent under the same conditions';
 
 CREATE OR REPLACE VIEW leaderboard AS
+WITH
+  best AS (
+    FROM best_runs
+    QUALIFY row_number() OVER (
+      PARTITION BY task, target, execution, host, threads, field, mode, bound, agent
+      ORDER BY score DESC, measured_at, run_id) = 1
+  ),
+  -- What two agents have in common can't be faster for one of them.
+  shared AS (
+    SELECT *, max(score) OVER (
+      PARTITION BY task, target, execution, host, threads, field, mode, bound, program
+    ) AS program_score
+    FROM best
+  )
 SELECT
   rank() OVER (
-    PARTITION BY task, target, execution, host, threads, field, mode, bound ORDER BY score DESC
+    PARTITION BY task, target, execution, host, threads, field, mode, bound
+    ORDER BY program_score DESC
   ) AS rank,
   task, target, execution, host, threads, field, mode, bound, agent, kernel_id, score, score_unit,
   ratio, compress_gbps, decompress_gbps, run_gbps, max_abs_error, abs_bound, worst_over_bound,
-  repetitions, measured_at, run_id
-FROM (
-  FROM best_runs
-  QUALIFY row_number() OVER (
-    PARTITION BY task, target, execution, host, threads, field, mode, bound, agent
-    ORDER BY score DESC, measured_at, run_id) = 1)
-ORDER BY task, target, execution, host, threads, field, mode, bound, rank, agent;
+  repetitions, measured_at, run_id, program, harness
+FROM shared
+ORDER BY task, target, execution, host, threads, field, mode, bound, rank, score DESC, agent;
 COMMENT ON VIEW leaderboard IS
   'Best eligible run of every agent, ranked among runs under the same conditions only';
 COMMENT ON COLUMN leaderboard.rank IS
-  '1 is best, within task, target, execution, host, threads, field, mode and bound';
+  '1 is best under the same conditions; agents that sent the same program share a rank';
 
 CREATE OR REPLACE VIEW ladder AS
 WITH
@@ -177,12 +300,13 @@ CREATE OR REPLACE VIEW rate_distortion AS
 SELECT
   k.task, k.target, k.agent, r.kernel_id, r.field, r.mode, r.bound, r.abs_bound, r.ratio,
   r.bit_rate, r.psnr, r.max_abs_error, r.worst_over_bound, r.run_id, r.finished_at AS measured_at
-FROM runs r JOIN kernels k USING (kernel_id)
-WHERE r.bit_rate IS NOT NULL AND r.violations = 0
+FROM runs r JOIN kernels k USING (kernel_id) LEFT JOIN decisions d USING (run_id)
+WHERE r.bit_rate IS NOT NULL AND r.violations = 0 AND d.decision IS DISTINCT FROM 'hidden'
+  AND (r.status <> 'suspect' OR d.decision IS NOT NULL)
 QUALIFY row_number() OVER (
   PARTITION BY r.kernel_id, r.field, r.mode, r.bound ORDER BY r.finished_at DESC, r.run_id) = 1;
 COMMENT ON VIEW rate_distortion IS
-  'Size against error of every kernel, field and bound: its latest run without a violation';
+  'Size against error of every kernel, field and bound: its latest run without violation or doubt';
 COMMENT ON COLUMN rate_distortion.measured_at IS 'When the run ended (UTC)';
 
 CREATE OR REPLACE VIEW failure_modes AS
@@ -211,11 +335,17 @@ CREATE OR REPLACE VIEW pass_at_k AS
 WITH
   verified AS (
     SELECT DISTINCT v.kernel_id FROM verdicts v JOIN runs_started s USING (run_id)
+    ANTI JOIN (FROM decisions WHERE decision = 'hidden') USING (run_id)
     WHERE v.holds AND s.field = 'suite'
+  ),
+  hidden AS (
+    SELECT about, subject FROM current_marks WHERE verdict = 'hidden'
   ),
   attempts AS (
     SELECT k.task, k.target, k.agent, k.session, bool_or(v.kernel_id IS NOT NULL) AS passed
     FROM kernels k LEFT JOIN verified v USING (kernel_id)
+    ANTI JOIN hidden a ON a.about = 'agent' AND a.subject = k.agent
+    ANTI JOIN hidden s ON s.about = 'session' AND s.subject = k.session
     GROUP BY ALL
   ),
   counted AS (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
 import os
 import threading
 import time
@@ -18,11 +19,15 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from kernels.records import Kernel
 from results_db.blobs import BlobStore
-from results_db.errors import BlobError
+from results_db.errors import BlobError, UnknownKernelError
 from results_db.ledger import Ledger
+from results_db.viewing import Shared
 from sz_mcp.arguments import Known
 from sz_mcp.calls import Caller, CallLog, Sessions
-from sz_mcp.jobs import Jobs
+from sz_mcp.errors import LimitReached
+from sz_mcp.jobs import Job, Jobs
+from sz_mcp.limits import UNLIMITED, Limits, Load, too_many_queries
+from sz_mcp.queues import FairQueue
 from sz_mcp.quota import DiskQuota
 from sz_mcp.settings import Settings
 from sz_mcp.tokens import Token
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_LOG = logging.getLogger(__name__)
 ENGINE = "sz_mcp.engine"
 WARM = "sz_mcp.pipeline.warm"
 LATER = ("sz_mcp.pictures", "results_db.queries", "results_db.drain")
@@ -44,6 +50,10 @@ LATER = ("sz_mcp.pictures", "results_db.queries", "results_db.drain")
 _EVALUATING = ("compile_kernel", "verify_bounds", "run_compress", "profile")
 _OPERATORS = ("eval", "cli")
 """Transports of the command line, where no agent listens."""
+_READERS = 3
+"""Queries at once: each is a process, which may take two cores and a gigabyte."""
+_QUERY_S = 20.0
+"""The longest that a query takes, its drain included, once its turn has come."""
 KEPT_KERNELS = 256
 CLOSE_S = 3.0
 """How long cancelled work may take to end when the server does."""
@@ -65,13 +75,22 @@ class App:
         self.ledger = Ledger(settings.home, writer=transport)
         self._operator = transport in _OPERATORS
         self.sessions = Sessions(settings, transport, tokens)
+        self.needs_token = tokens is not None
+        """Whether only holders of tokens may call."""
         self._blobs = BlobStore(settings.home)
+        self.shared = Shared(settings.home)
         self._kernels: OrderedDict[str, Kernel] = OrderedDict()
         self._kernels_lock = threading.Lock()
         # Slow kernels may keep all threads of a tool; the next agent's first step must not wait.
-        self._workers = {tool: ThreadPoolExecutor(settings.workers, tool) for tool in _EVALUATING}
+        self._queues = {tool: FairQueue(settings.workers, tool) for tool in _EVALUATING}
+        self.reading = FairQueue(_READERS, "reading")
+        """Queries, in turns over sessions."""
         self._writer = ThreadPoolExecutor(1, "journal")
-        self.jobs: Jobs[Outcome] = Jobs(self._workers, settings.kept_results)
+        self.jobs: Jobs[Outcome] = Jobs(self._queues, settings.kept_results)
+        self.limits = Limits(
+            settings.traffic if transport == "http" else UNLIMITED,
+            Load(self.jobs.in_progress, self.jobs.expected_s),
+        )
         self.quota = DiskQuota(settings.home, settings.disk_quota_bytes)
         self.upkeep = Upkeep(
             settings.home,
@@ -80,7 +99,9 @@ class App:
             cancel=self.jobs.cancel,
             quota=self.quota,
         )
-        self.call_log = CallLog(self.sessions, self.ledger, self._writer, self.upkeep.note)
+        self.call_log = CallLog(
+            self.sessions, self.ledger, self._writer, self.upkeep.note, self.limits.count_call
+        )
         self.started_at = time.monotonic()
         self.stopping = False
         self._loader = ThreadPoolExecutor(1, "load")
@@ -103,17 +124,18 @@ class App:
             await asyncio.shield(asyncio.wrap_future(self._engine))
         return self._engine.result()
 
-    async def known(self) -> Known:
-        """The names that calls may use, once the engine is built."""
+    async def known(self, caller: Caller | None = None) -> Known:
+        """The names that a caller may use, once the engine is built; None: the operator."""
         engine = await self.ready()
         return Known(
             tasks=tuple(engine.tasks),
             targets=tuple(engine.targets),
             fields=engine.catalogue.names(),
             field_problem=self._field_problem(engine.catalogue),
-            has_kernel=lambda kernel_id: self.kernel(kernel_id) is not None,
-            has_run=lambda run_id: self.jobs.find(run_id) is not None,
-            roots=self.settings.roots,
+            has_kernel=lambda kernel_id: self.seen_kernel(kernel_id, caller) is not None,
+            has_run=lambda run_id: self.seen_job(run_id, caller) is not None,
+            # A root is of the operator's machine: whoever sees all may read it, others may not.
+            roots=self.settings.roots if caller is None or caller.viewer is None else (),
             limits=self.settings.limits,
             cores=os.cpu_count() or 1,
         )
@@ -148,21 +170,73 @@ class App:
             # Another process may have pruned it since.
             if kernel is None or not self._blobs.has_kernel(kernel_id):
                 kernel = self._blobs.get_kernel(kernel_id)
-        except BlobError:
+        except BlobError as error:
+            if not isinstance(error, UnknownKernelError):
+                _LOG.warning("kernel %s can't be had: %s", kernel_id, error)
             with self._kernels_lock:
                 self._kernels.pop(kernel_id, None)
             return None
         self._remember(kernel)
         return kernel
 
+    def seen_kernel(self, kernel_id: str, caller: Caller | None) -> Kernel | None:
+        """A kernel that a caller may see: its own, or a shared one; None is the operator."""
+        kernel = self.kernel(kernel_id)
+        if kernel is None or caller is None or caller.may_see(kernel.agent, kernel.session):
+            return kernel
+        return kernel if kernel_id in self.shared else None
+
+    def seen_job(self, run_id: str, caller: Caller | None) -> Job[Outcome] | None:
+        """A run of this server that a caller may see; None is the operator."""
+        job = self.jobs.find(run_id)
+        if job is None or caller is None or caller.may_see(job.agent, job.session):
+            return job
+        return None
+
     def kernels_of(self, caller: Caller, most: int) -> list[str]:
         """kernel_ids of a caller, the latest first: of its session, then of its agent's others."""
         with self._kernels_lock:
             used = reversed(self._kernels.values())
-            own = [one.kernel_id for one in used if one.session == caller.session]
+            own = [
+                one.kernel_id
+                for one in used
+                if (one.session, one.agent) == (caller.session, caller.agent)
+            ]
         own = [name for name in own if self._blobs.has_kernel(name)]
+        if caller.sees == "session":
+            return own[:most]
         stored = self._blobs.recent_kernels(caller.agent, most)
         return list(dict.fromkeys([*own, *stored]))[:most]
+
+    async def read(self, session: str, work: Callable[[], T]) -> T:
+        """Do a query's work in its turn, on a thread. For the event loop.
+
+        Raises:
+            LimitReached: its turn did not come in time.
+        """
+        found = self.reading.submit(session, work)
+        waiting = asyncio.wrap_future(found)
+        try:
+            await asyncio.wait([waiting], timeout=self._patience_s)
+            self._check_begun(found)
+            return await waiting
+        finally:
+            found.cancel()
+
+    def read_blocking(self, session: str, work: Callable[[], T]) -> T:
+        """The same for threads."""
+        found = self.reading.submit(session, work)
+        wait([found], self._patience_s)
+        self._check_begun(found)
+        return found.result()
+
+    @property
+    def _patience_s(self) -> float:
+        return max(self.settings.budgets.answer_s - _QUERY_S, 0.0)
+
+    def _check_begun(self, query: Future[T]) -> None:
+        if not query.done() and query.cancel():
+            raise LimitReached(too_many_queries(self.reading.expected_s()))
 
     async def write(self, event: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
         """Record an event in the journal's thread; it is on disk when this returns."""
@@ -207,8 +281,8 @@ class App:
             self._engine.result().close()
         self._loader.shutdown(wait=False, cancel_futures=True)
         wait([job.future for job in running], CLOSE_S)
-        for workers in self._workers.values():
-            workers.shutdown(wait=False, cancel_futures=True)
+        for queue in (*self._queues.values(), self.reading):
+            queue.shutdown()
         self._writer.shutdown(wait=True)
         self.ledger.close()
         self.upkeep.close()

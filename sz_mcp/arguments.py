@@ -374,5 +374,7 @@ def _told(error: ErrorDetails, model: type[Arguments]) -> str:
             return f"{where}: {error['msg'].removeprefix('Value error, ')}"
         case "no_source" | "two_sources" | "target":
             return error["msg"]
+        case "int_parsing_size":
+            return f"{where}: must be a whole number of fewer digits, got {_short(error['input'])}"
     wrong = error["msg"].replace("Input should be", "must be")
     return f"{where}: {wrong}, got {_short(error['input'])}"

@@ -21,17 +21,20 @@ from time import perf_counter
 from typing import Any
 
 from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.auth.provider import AccessToken
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR
+from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 from pydantic import ValidationError
 
 from results_db.attempts import Attempts
 from results_db.errors import JournalError
 from results_db.ledger import Ledger
 from results_db.rows import CallRow, SessionRow
+from results_db.viewing import Viewer
+from sz_mcp.limits import LIMIT_REACHED
 from sz_mcp.settings import FeedbackLevel, Settings
-from sz_mcp.tokens import Token
+from sz_mcp.tokens import Sees, Token
 
 _LOGGED = frozenset({"tools/call", "resources/read", "prompts/get"})
 """Methods that leave a row; anything but a tool is logged under the name of its method."""
@@ -51,6 +54,25 @@ class Caller:
     feedback: FeedbackLevel
     model: str = ""
     prompt_tier: str = ""
+    sees: Sees = "all"
+    """Whose kernels and runs it may see, beside shared ones."""
+    token: str = ""
+    """Fingerprint of its token; empty where none is asked for."""
+    shares: bool = False
+    """Whether everybody may see what it sends."""
+
+    def may_see(self, agent: str, session: str) -> bool:
+        """Whether it may see what that session of that agent sent."""
+        if self.sees == "all":
+            return True
+        return agent == self.agent and (self.sees == "agent" or session == self.session)
+
+    @property
+    def viewer(self) -> Viewer | None:
+        """How it looks at the ledger; None if it sees everything."""
+        if self.sees == "all":
+            return None
+        return Viewer(self.agent, self.session if self.sees == "session" else None)
 
 
 @dataclass
@@ -66,6 +88,13 @@ class Call:
     kernel_id: str | None = None
     run_id: str | None = None
     attempt: int | None = None
+    refusal: str = ""
+    """Why it is too much now; empty if it is not. Tools answer with it, other methods fail."""
+
+    @property
+    def elapsed_s(self) -> float:
+        """For how long its caller has been waiting."""
+        return perf_counter() - self.started
 
     def row(self, outcome: str, result: Mapping[str, Any], error: str | None) -> CallRow:
         """What the ledger keeps of it."""
@@ -74,7 +103,7 @@ class Call:
             call_id=self.call_id,
             tool=self.tool,
             started_at=self.started_at,
-            duration_ms=(perf_counter() - self.started) * 1e3,
+            duration_ms=self.elapsed_s * 1e3,
             outcome=outcome,
             arguments=_kept(self.arguments),
             agent=self.caller.agent,
@@ -107,35 +136,64 @@ class Sessions:
     ) -> None:
         self._settings = settings
         self._transport = transport
-        self._tokens = tokens or {}
+        self._tokens: Mapping[str, Token] = {} if tokens is None else tokens
         self._process = uuid.uuid4().hex
         self._lock = threading.Lock()
         self._attempts: Counter[str] = Counter()
         self._kept = Attempts(settings.home)
         self._named = {one.session or name for name, one in self._tokens.items()}
+        """Sessions of tokens, those that were revoked among them."""
         self._seen: set[str] = set()
 
     def caller(self, context: ServerRequestContext[Any, Any]) -> Caller:
-        """Who sent this request: the bearer token says so, else the agent the server was given."""
+        """Who sent this request: the bearer token says so, else the agent the server was given.
+
+        Raises MCPError if the token was revoked since the request was let in.
+        """
         params = context.session.client_params
         client = f"{params.client_info.name} {params.client_info.version}" if params else ""
         access = get_access_token()
-        token = self._tokens.get(access.client_id) if access else None
         if access is not None:
-            session = (token.session if token else "") or access.client_id
-        elif self._transport == "http" and params:
-            session = f"{self._process}-{params.client_info.name}"
-        else:
-            session = self._process
+            return self._holder(access, client, context.protocol_version)
+        session = self._process
+        if self._transport == "http" and params:
+            session = f"{session}-{params.client_info.name}"
         return Caller(
             session=session,
-            agent=token.agent if token else self._settings.agent,
+            agent=self._settings.agent,
             client=client,
             protocol=context.protocol_version,
-            feedback=(token.feedback if token else None) or self._settings.feedback,
-            model=token.model if token else "",
-            prompt_tier=token.prompt_tier if token else "",
+            feedback=self._settings.feedback,
         )
+
+    def holder(self) -> Caller | None:
+        """Whose token the request that is being served has; None if it has none."""
+        access = get_access_token()
+        return None if access is None else self._holder(access, "", "")
+
+    def _holder(self, access: AccessToken, client: str, protocol: str) -> Caller:
+        token = self._tokens.get(access.client_id)
+        if token is None or token.fingerprint != access.subject:
+            raise MCPError(code=INVALID_REQUEST, message="the token was revoked")
+        session = token.session or access.client_id
+        self._named.add(session)
+        return Caller(
+            session=session,
+            agent=token.agent,
+            client=client,
+            protocol=protocol,
+            feedback=token.feedback or self._settings.feedback,
+            model=token.model,
+            prompt_tier=token.prompt_tier,
+            sees=token.sees,
+            token=token.fingerprint,
+            shares=token.share,
+        )
+
+    def still_known(self, caller: Caller) -> bool:
+        """Whether its token, if it has one, was not revoked since."""
+        known = {one.fingerprint for one in self._tokens.values()}
+        return not caller.token or caller.token in known
 
     def first_row(self, caller: Caller) -> SessionRow | None:
         """The row of a session that was not seen before; None for one that was."""
@@ -176,12 +234,14 @@ class CallLog:
         ledger: Ledger,
         writer: Executor,
         written: Callable[[], None],
+        count: Callable[[str], str] = lambda _: "",
     ) -> None:
-        """`written` is told of every row."""
+        """`written` is told of every row; count: a session's call → why it is refused, or empty."""
         self._sessions = sessions
         self._ledger = ledger
         self._writer = writer
         self._written = written
+        self._count = count
         self.in_progress = 0
         """Calls that are being answered."""
 
@@ -192,6 +252,7 @@ class CallLog:
         if ctx.method not in _LOGGED or ctx.request_id is None:
             return await call_next(ctx)
         call = _opened(self._sessions.caller(ctx), ctx.method, ctx.params or {})
+        call.refusal = self._count(call.caller.session)
         token = _CURRENT.set(call)
         self.in_progress += 1
         try:
@@ -204,6 +265,8 @@ class CallLog:
         self, call: Call, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
         try:
+            if call.refusal and ctx.method != "tools/call":
+                raise MCPError(code=LIMIT_REACHED, message=call.refusal)
             result = await call_next(ctx)
         except asyncio.CancelledError:
             # Nothing can be awaited any more; the writer's thread does it.

@@ -36,6 +36,7 @@ FLAGS: Mapping[str, str] = {
     "http.address": "--http [HOST:]PORT",
     "http.token_file": "--token-file FILE",
     "http.allow_hosts": "--allow-host NAME",
+    "http.allow_unconfined": "--allow-unconfined",
 }
 """Keys with a flag of their own; every key can be given as `--set KEY=VALUE`."""
 
@@ -138,7 +139,8 @@ def shown(value: object) -> str:
         case None:
             return "unset"
         case bool() | int() | float():
-            return f"{value:_}" if isinstance(value, int) and value > 99_999 else f"{value}"
+            text = f"{value:_}" if isinstance(value, int) and value > 99_999 else f"{value}"
+            return text.lower() if isinstance(value, bool) else text
         case tuple():
             return f"[{', '.join(shown(one) for one in value)}]"
     return f'"{value}"'
@@ -319,6 +321,8 @@ def _from_text(option: Option, text: str) -> object:
             return int(text) if option.kind is int else float(text)
         except ValueError:
             return text
+    if option.kind is bool:
+        return {"true": True, "false": False}.get(text.lower(), text)
     return text
 
 
@@ -402,6 +406,12 @@ def _number(given: _Given, _kind: object) -> float:
     return float(given.value)
 
 
+def _truth(given: _Given, _kind: object) -> bool:
+    if not isinstance(given.value, bool):
+        raise TypeError
+    return given.value
+
+
 def _path(given: _Given, kind: object) -> Path:
     return given.base / Path(_text(given, kind)).expanduser()
 
@@ -424,6 +434,7 @@ _KINDS: Mapping[object, tuple[str, Callable[[_Given, object], object]]] = {
     str: ("a text", _text),
     int: ("a whole number", _whole),
     float: ("a number", _number),
+    bool: ("true or false", _truth),
     Path: ("a path", _path),
     Literal: ("a choice", _choice),
     tuple[str, ...]: ("a list of texts", _texts),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kernels.records import Metric
 from sz_mcp.answers import finite, metrics_reply
+from sz_mcp.host import isolation_note
 from sz_mcp.pages import task_page
 from sz_mcp.replies import DescribeReply, FieldReply, TargetReply, TaskReply
 from toolchains.base import TargetInfo
@@ -51,7 +52,7 @@ def describe_one(
         limits=metrics_reply(info.limits),
         hardware=metrics_reply(info.hardware),
         peaks=metrics_reply(info.peaks if detailed else _typical(info.peaks)),
-        notes=list(info.notes),
+        notes=[*info.notes, isolation_note(engine.pipeline.layers())],
         contract=info.contract,
         example=dict(info.example),
         example_task=info.example_task,

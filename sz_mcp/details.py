@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from sz_mcp.replies import CaseReply, MetricReply, Reply, RunReply, SampleReply, VerifyReply
 
@@ -52,7 +52,23 @@ def _run(reply: RunReply) -> Iterator[str]:
         yield f"caches: {reply.cache_state}"
     if reply.null_round_trip_s is not None:
         yield f"an empty request takes {reply.null_round_trip_s * 1e6:.0f} µs"
+    yield from _noise({metric.name: metric.value for metric in reply.metrics})
     yield from map(_metric, reply.metrics)
+
+
+def _noise(values: Mapping[str, float | None]) -> Iterator[str]:
+    """Per direction what this run can tell apart, and how it compares with a copy in it."""
+    for direction in ("compress", "decompress", "run"):
+        own, over = values.get(f"{direction}_noise"), values.get(f"{direction}_over_copy")
+        noise = values.get(f"{direction}_over_copy_noise")
+        if own is None or over is None or noise is None:
+            continue
+        verdict = "faster" if over > 1 + noise else "slower" if over * (1 + noise) < 1 else ""
+        yield (
+            f"{direction}: speeds of this run that differ by less than {own:.1%} are the same. It "
+            f"has {over:.3g} times (within {noise:.1%}) the speed of a copy in the same run: "
+            f"{verdict or 'inconclusive, the difference is within the noise'}"
+        )
 
 
 def _metric(metric: MetricReply) -> str:

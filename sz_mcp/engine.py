@@ -7,6 +7,7 @@ flows out with its guidance. Methods block; they run in worker threads.
 from __future__ import annotations
 
 import importlib
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,13 +24,16 @@ from sz_mcp.asked import Asked
 from sz_mcp.errors import ArgumentProblems
 from sz_mcp.host import host_row
 from sz_mcp.jobs import Job
+from sz_mcp.parents import Parents
 from sz_mcp.pipeline import Pipeline, Request, Watch
 from sz_mcp.replies import KernelReply
+from sz_mcp.twins import Twins
 from sz_mcp.veil import veiled, veiled_guidance
 from toolchains.base import TargetInfo
 from toolchains.children.isolation import Layer
 from toolchains.feedback import guidance_for
 
+_LOG = logging.getLogger(__name__)
 Guide = Callable[[Failure | None, str], tuple[Guidance, ...]]
 """What a failure on a target means and what to do about it."""
 Draw = Callable[[Profile], bytes]
@@ -107,13 +111,16 @@ class Engine:
         self._draw = parts.draw
         self._ledger = ledger
         self._pictures = home / "pictures"
+        self._twins = Twins()
+        self._parents = Parents()
 
     def compile(
         self, kernel: Kernel, call_id: str, attempt: int | None, job: Job[Outcome]
     ) -> Outcome:
         """Build a received kernel."""
         build = self.pipeline.build(kernel, Watch(job.cancellation, job.advance))
-        guidance = self._guide(build.failure or build.first_call, kernel.submission.target)
+        guided = self._guide(build.failure or build.first_call, kernel.submission.target)
+        guidance = (*guided, *self._twins.note(kernel))
         self._ledger.build(call_id, kernel.kernel_id, build, guidance)
         return Outcome(lambda view: compile_reply(kernel, build, guidance, view, attempt))
 
@@ -164,7 +171,8 @@ class Engine:
                 )
             case "run_compress":
                 run = self.pipeline.run(kernel, request, watch)
-                guidance = self._finish(asked, kernel, run)
+                beside = self._parents.note(kernel, asked, run)
+                guidance = (*self._finish(asked, kernel, run), *beside)
                 return Outcome(lambda view: run_reply(asked, run, guidance, view))
             case "profile":
                 profile = self._pictured(self.pipeline.profile(kernel, request, watch))
@@ -200,9 +208,14 @@ class Engine:
         return replace(profile, picture=self._draw(profile))
 
     def _keep(self, run_id: str, picture: bytes | None) -> None:
-        if picture is not None:
+        if picture is None:
+            return
+        try:
             self._pictures.mkdir(parents=True, exist_ok=True)
             (self._pictures / f"{run_id}.png").write_bytes(picture)
+        except OSError as error:
+            # The profile is in the ledger; whoever asked for it has the picture in the reply.
+            _LOG.warning("the picture of %s can't be kept: %s", run_id, error)
 
 
 def open_engine(ledger: Ledger, home: Path) -> Engine:

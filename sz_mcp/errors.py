@@ -2,6 +2,7 @@
 
 Exception
 ├── ArgumentProblems      the call's arguments are wrong: told to the agent as a ToolError
+├── LimitReached          an agent asks for more at once than it may; told to it as a ToolError
 ├── SettingsError         the command line asked for something the server refuses to do
 └── StepFailed            a step of `sz-mcp demo` or `eval` did not succeed
 """
@@ -15,6 +16,10 @@ class ArgumentProblems(Exception):
     def __init__(self, *problems: str) -> None:
         super().__init__("\n".join(problems))
         self.problems = problems
+
+
+class LimitReached(Exception):
+    """More was asked at once than may be; the message says what, and when to call again."""
 
 
 class SettingsError(Exception):

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from results_db.rows import HostRow
+from sz_mcp.harness import harness_digest
 from toolchains.children.isolation import Layer
 
 _PACKAGES = ("sz-mcp", "mcp", "numpy", "numba", "llvmlite", "duckdb")
@@ -27,8 +28,17 @@ def host_row(layers: Iterable[Layer]) -> HostRow:
         os=f"{platform.system()} {platform.release()}",
         python=platform.python_version(),
         versions=versions(),
+        harness=harness_digest(),
         sandbox={layer.name: "holds" if layer.holds else layer.detail for layer in layers},
     )
+
+
+def isolation_note(layers: Iterable[Layer]) -> str:
+    """In a line: which layers keep kernels apart, and which do not hold."""
+    known = tuple(layers)
+    held = ", ".join(layer.name for layer in known if layer.holds) or "nothing"
+    missing = ", ".join(layer.name for layer in known if not layer.holds)
+    return f"kernels are kept apart by {held}" + (f"; not here: {missing}" if missing else "")
 
 
 def peaks_key() -> str:

@@ -1,7 +1,7 @@
 """Evaluations in progress, and the last finished ones.
 
 A tool starts a job, follows it for as long as it may take to answer, and leaves it running if that
-was not enough; `get_result` finds it again by run_id. Work runs in the threads of an Executor, the
+was not enough; `get_result` finds it again by run_id. Work runs in the threads of a fair queue, the
 waiting on the event loop.
 """
 
@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
+from sz_mcp.queues import FairQueue
 from toolchains.base import Cancellation
 
 T = TypeVar("T")
@@ -31,6 +32,8 @@ class Progress:
 
 
 QUEUED = Progress(0.0, "queued")
+LOOK_S = 1.0
+"""Time between two looks at how many go before a job that is queued."""
 
 
 class Job(Generic[T]):
@@ -38,6 +41,8 @@ class Job(Generic[T]):
 
     future: Future[T]
     """Set by `Jobs.start`."""
+    agent: str = ""
+    """Of its caller: who may see it."""
 
     def __init__(
         self,
@@ -55,13 +60,31 @@ class Job(Generic[T]):
         self.asked = dict(asked or {})
         self.started_at = datetime.now(UTC)
         self.cancellation = Cancellation()
-        self.progress = QUEUED
+        self._progress = QUEUED
+        self._ahead: Callable[[], int | None] = lambda: None
         self._lock = threading.Lock()
         self._listeners: list[Callable[[], None]] = []
 
+    @property
+    def progress(self) -> Progress:
+        """How far it is; while it is queued, how many go before it."""
+        ahead = self._ahead() if self.queued else None
+        if ahead is None:
+            return self._progress
+        return Progress(0.0, f"queued: {ahead} before it" if ahead else "queued: the next to begin")
+
+    @property
+    def queued(self) -> bool:
+        """Whether it has said nothing yet."""
+        return self._progress is QUEUED
+
+    def queue(self, future: Future[T], ahead: Callable[[], int | None]) -> None:
+        """What will hold its result, and how many begin before it; None once it began."""
+        self.future, self._ahead = future, ahead
+
     def advance(self, fraction: float, message: str) -> None:
         """Say how far it is; called from the thread that does the work."""
-        self.progress = Progress(min(max(fraction, 0.0), 1.0), message)
+        self._progress = Progress(min(max(fraction, 0.0), 1.0), message)
         self.wake()
 
     def listen(self, callback: Callable[[], None]) -> None:
@@ -84,9 +107,9 @@ class Job(Generic[T]):
 class Jobs(Generic[T]):
     """The jobs of one server; thread-safe."""
 
-    def __init__(self, executors: Mapping[str, Executor], kept: int) -> None:
-        """executors: tool → where its work runs; `kept`: finished jobs to remember."""
-        self._executors = executors
+    def __init__(self, queues: Mapping[str, FairQueue], kept: int) -> None:
+        """queues: tool → where its work runs; `kept`: finished jobs to remember."""
+        self._queues = queues
         self._kept = kept
         self._lock = threading.Lock()
         self._jobs: OrderedDict[str, Job[T]] = OrderedDict()
@@ -97,14 +120,14 @@ class Jobs(Generic[T]):
         self._watchers.append(watcher)
 
     def start(self, job: Job[T], work: Callable[[Job[T]], T]) -> None:
-        """Run `work` in a thread of its tool's executor; forget the oldest finished jobs."""
-        job.future = self._executors[job.tool].submit(work, job)
-        job.future.add_done_callback(lambda _: job.wake())
+        """Queue `work` among its tool's, in turns over sessions; forget old finished jobs."""
+        queue = self._queues[job.tool]
+        future = queue.submit(job.session, lambda: work(job), job.cancellation)
+        job.queue(future, lambda: queue.ahead(future))
+        future.add_done_callback(lambda _: job.wake())
         with self._lock:
             self._jobs[job.run_id] = job
-            finished = [name for name, one in self._jobs.items() if one.future.done()]
-            for name in finished[: max(0, len(finished) - self._kept)]:
-                del self._jobs[name]
+            self._forget()
         for watcher in self._watchers:
             watcher(job)
 
@@ -121,6 +144,14 @@ class Jobs(Generic[T]):
         job.cancellation.cancel()
         return True
 
+    def in_progress(self) -> Counter[str]:
+        """Session → its jobs that are queued or running."""
+        return Counter(job.session for job in self.running())
+
+    def expected_s(self) -> float:
+        """About how long a job sent now would take, whatever its tool, in seconds."""
+        return max(queue.expected_s() for queue in self._queues.values())
+
     def running(self) -> list[Job[T]]:
         """The jobs in progress."""
         return [job for job in self.remembered() if not job.future.done()]
@@ -129,6 +160,17 @@ class Jobs(Generic[T]):
         """The jobs in progress and the last finished ones, in the order they were started."""
         with self._lock:
             return list(self._jobs.values())
+
+    def _forget(self) -> None:
+        """Keep so many finished jobs; whoever has most of them loses its oldest. Under the lock."""
+        finished = [job for job in self._jobs.values() if job.future.done()]
+        held = Counter(job.session for job in finished)
+        while held.total() > self._kept:
+            (most, _), *_ = held.most_common(1)
+            oldest = next(job for job in finished if job.session == most)
+            finished.remove(oldest)
+            del self._jobs[oldest.run_id]
+            held[most] -= 1
 
 
 async def follow(
@@ -149,11 +191,13 @@ async def follow(
     job.listen(wake)
     try:
         while not job.future.done() and (left := deadline - time.monotonic()) > 0:
-            if job.progress != reported[0]:
+            if job.queued:
+                left = min(left, LOOK_S)
+            if (progress := job.progress) != reported[0]:
                 wait = reported[1] + pause_s - time.monotonic()
                 if wait <= 0:
-                    reported = (job.progress, time.monotonic())
-                    await report(reported[0])
+                    reported = (progress, time.monotonic())
+                    await report(progress)
                     continue
                 left = min(left, wait)
             try:

@@ -20,6 +20,7 @@ from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from sz_mcp.app import App
+from sz_mcp.calls import current_call
 
 if TYPE_CHECKING:
     from kernels.records import Kernel
@@ -116,7 +117,7 @@ class Prompts:
 
     async def _kernel(self, kernel_id: str) -> tuple[Kernel, Task]:
         engine = await self._app.ready()
-        kernel = self._app.kernel(kernel_id)
+        kernel = self._app.seen_kernel(kernel_id, current_call().caller)
         if kernel is None:
             message = f"no kernel {kernel_id!r} here: compile_kernel returns kernel ids"
             raise MCPError(code=INVALID_PARAMS, message=message)

@@ -23,6 +23,7 @@ from sz_mcp.answers import View
 from sz_mcp.app import App
 from sz_mcp.calls import current_call
 from sz_mcp.describe import all_fields, describe_all, describe_one
+from sz_mcp.errors import LimitReached
 from sz_mcp.pages import task_page
 from sz_mcp.schemas import full_form
 from sz_mcp.texts import text_of
@@ -122,15 +123,17 @@ class Pages:
 
     def kernel(self, kernel_id: str) -> str:
         """A submission as it was received, as JSON: task, target, parent, files."""
-        kernel = self.app.kernel(kernel_id)
+        kernel = self.app.seen_kernel(kernel_id, current_call().caller)
         if kernel is None:
             raise ResourceNotFoundError(f"no kernel {kernel_id!r}: compile_kernel returns ids")
-        submission = kernel.submission
+        submission, parent = kernel.submission, kernel.submission.parent
+        if parent and self.app.seen_kernel(parent, current_call().caller) is None:
+            parent = None
         return json.dumps(
             {
                 "task": submission.task,
                 "target": submission.target,
-                "parent": submission.parent,
+                "parent": parent,
                 "files": dict(submission.files),
             }
         )
@@ -144,8 +147,9 @@ class Pages:
 
     def runs(self) -> str:
         """Your session's runs, the latest first, as JSON: those in progress, then the last 50."""
-        session = current_call().caller.session
-        latest = [job for job in reversed(self.app.jobs.remembered()) if job.session == session]
+        session, agent = current_call().caller.session, current_call().caller.agent
+        jobs = self.app.jobs.remembered()
+        latest = [job for job in reversed(jobs) if (job.session, job.agent) == (session, agent)]
         found = self._query(f"{_OWN_RUNS.format(session=session.replace(chr(39), chr(39) * 2))}")
         running = [_live(job) for job in latest if not job.future.done()]
         known = {job["run_id"] for job in running}
@@ -154,7 +158,7 @@ class Pages:
 
     def run(self, run_id: str) -> str:
         """A run as JSON: how far it is; once it is done, what came of it, with every sample."""
-        job = self.app.jobs.find(run_id)
+        job = self.app.seen_job(run_id, current_call().caller)
         if job is not None and not job.future.done():
             return json.dumps(_live(job))
         rows = []
@@ -173,7 +177,7 @@ class Pages:
 
     def picture(self, run_id: str) -> bytes:
         """The picture of a profile."""
-        png = self.app.engine().picture(run_id) if _RUN_ID.fullmatch(run_id) else None
+        png = self.app.engine().picture(run_id) if self._may_see(run_id) else None
         if png is None:
             raise ResourceNotFoundError(f"no picture of a run {run_id!r}: profile makes them")
         return png
@@ -187,13 +191,26 @@ class Pages:
         package = files("results_db")
         return "\n".join(package.joinpath(name).read_text(encoding="utf-8") for name in _SCHEMA)
 
+    def _may_see(self, run_id: str) -> bool:
+        """Whether there may be something to read of such a run."""
+        if _RUN_ID.fullmatch(run_id) is None:
+            return False
+        caller = current_call().caller
+        if caller.viewer is None or self.app.seen_job(run_id, caller) is not None:
+            return True
+        return bool(self._query(f"SELECT 1 FROM runs WHERE run_id = '{run_id}'").rows)
+
     def _query(self, sql: str) -> QueryResult:
-        queries = importlib.import_module("results_db.queries")
+        queries, caller = importlib.import_module("results_db.queries"), current_call().caller
+
+        def work() -> QueryResult:
+            found: QueryResult = queries.query(self.app.settings.home, sql, viewer=caller.viewer)
+            return found
+
         try:
-            result: QueryResult = queries.query(self.app.settings.home, sql)
-        except QueryError as error:
+            return self.app.read_blocking(caller.session, work)
+        except (QueryError, LimitReached) as error:
             raise ResourceError(f"the ledger can't be read: {error}") from error
-        return result
 
 
 def add_resources(server: MCPServer[dict[str, Any]], app: App) -> None:

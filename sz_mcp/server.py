@@ -69,7 +69,7 @@ class EvaluationServer(MCPServer[dict[str, Any]]):
     """An MCPServer whose tools are `TOOLS`; tools that are added to it work as usual."""
 
     def __init__(self, app: App, verifier: TokenVerifier | None = None) -> None:
-        self._news = Subscriptions(app.settings.budgets.progress_s)
+        self._news = Subscriptions(app.settings.budgets.progress_s, sessions=app.sessions)
         app.jobs.on_start(self._news.watch)
         # The SDK wants an issuer even where tokens come from a file and no OAuth is offered.
         auth = AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None)
@@ -162,7 +162,10 @@ class EvaluationServer(MCPServer[dict[str, Any]]):
     async def _run(
         self, declared: Declared, raw: dict[str, Any], context: Context[dict[str, Any], Any]
     ) -> Answer:
-        known, call = await self._app.known(), current_call()
+        if refusal := current_call().refusal:
+            raise ToolError(refusal)
+        call = current_call()
+        known = await self._app.known(call.caller)
         call.arguments = await self._app.recorded(raw)
         arguments: Arguments = parse(declared.arguments, raw, known)
         use = Use(

@@ -25,17 +25,21 @@ import anyio
 import uvicorn
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from pydantic_core import from_json
 from starlette.applications import Starlette
 
+from sz_mcp import edge
 from sz_mcp.errors import SettingsError
 from sz_mcp.server import EvaluationServer
+from sz_mcp.settings import Http
+from toolchains.children.isolation import Layer, confined
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _QUEUED_LINES = 64
 _CHUNK = 1 << 16
-GRACE_S = 2.0
-"""How long HTTP connections may take to end once the server has settled."""
+BACKLOG = 128
+"""Connections that may wait to be accepted."""
 Settle = Callable[[], Awaitable[None]]
 """What is awaited after a signal, before connections are closed; once more after a second one."""
 
@@ -112,16 +116,18 @@ def message_of(line: bytes) -> str | None:
     if not isinstance(message, dict):
         return None
     plain = json.dumps(message, ensure_ascii=False)
-    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text if _is_object(text) else None
 
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def _is_object(text: str) -> bool:
+    # By the SDK's parser, which takes fewer levels than Python's and answers nothing it refuses.
     try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
+        return isinstance(from_json(text), dict)
+    except ValueError:
         return False
 
 
@@ -191,17 +197,32 @@ async def _serve_stdio(server: EvaluationServer, settle: Settle) -> None:
                 await server.serve_streams(*streams)
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket.
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that has the address, and does not listen yet.
 
     Raises:
         SettingsError: the address can't be used.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
-        return socket.create_server((host, port), family=family)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((host, port))
     except OSError as error:
+        found.close()
         raise SettingsError(f"can't listen on {host} port {port}: {error.strerror}") from error
+    return found
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket. Raises SettingsError."""
+    found = bound(host, port)
+    found.listen(BACKLOG)
+    return found
+
+
+def is_exposed(host: str) -> bool:
+    """Whether other machines can reach an address."""
+    return host not in _LOOPBACK
 
 
 def check_exposure(host: str, allowed_hosts: Iterable[str], *, has_tokens: bool) -> None:
@@ -210,11 +231,29 @@ def check_exposure(host: str, allowed_hosts: Iterable[str], *, has_tokens: bool)
     Raises:
         SettingsError: says what is missing.
     """
-    if host in _LOOPBACK or (has_tokens and list(allowed_hosts)):
+    if not is_exposed(host) or (has_tokens and list(allowed_hosts)):
         return
     raise SettingsError(
-        f"{host} can be reached from other machines: give --token-file (who may call) and "
-        "--allow-host NAME (under which names), or listen on 127.0.0.1"
+        f"{host} can be reached from other machines: give --token-file (who may call; "
+        "`sz-mcp token create` makes one) and --allow-host NAME (under which names), or listen on "
+        "127.0.0.1"
+    )
+
+
+def check_confinement(host: str, layers: Iterable[Layer], *, allowed: bool) -> None:
+    """Refuse to run what other machines send where nothing but rlimits confines it.
+
+    Raises:
+        SettingsError: says which layers are missing and how to get them.
+    """
+    layers = list(layers)
+    if not is_exposed(host) or allowed or confined(layers):
+        return
+    missing = "; ".join(f"{layer.name}: {layer.detail}" for layer in layers if not layer.holds)
+    raise SettingsError(
+        f"{host} can be reached from other machines, and submitted code would not be confined "
+        f"here ({missing}). Run on a kernel with Landlock and seccomp, or allow user namespaces "
+        "(`sz-mcp doctor` says how), or listen on 127.0.0.1, or accept it with --allow-unconfined"
     )
 
 
@@ -244,22 +283,18 @@ class _HttpServer(uvicorn.Server):
 
 
 def serve_http(
-    server: EvaluationServer, listener: socket.socket, hosts: tuple[str, ...], settle: Settle
+    server: EvaluationServer, listener: socket.socket, http: Http, settle: Settle
 ) -> None:
     """Serve Streamable HTTP on `listener` under /mcp until a signal comes."""
-    config = uvicorn.Config(
-        http_app(server, hosts),
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        timeout_graceful_shutdown=int(GRACE_S),
-    )
+    config = edge.configured(http_app(server, http), security_of(http.allow_hosts), http)
     asyncio.run(_HttpServer(config, settle).serve(sockets=[listener]))
 
 
-def http_app(server: EvaluationServer, hosts: tuple[str, ...]) -> Starlette:
-    """What answers under /mcp to requests that name this machine, or one of `hosts`."""
-    return server.streamable_http_app(transport_security=security_of(hosts))
+def http_app(server: EvaluationServer, http: Http) -> Starlette:
+    """What answers under /mcp to requests that name this machine, or one of the allowed hosts."""
+    return server.streamable_http_app(
+        transport_security=security_of(http.allow_hosts), max_request_body_size=http.body_bytes
+    )
 
 
 def security_of(hosts: tuple[str, ...]) -> TransportSecuritySettings:

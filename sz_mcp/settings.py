@@ -37,6 +37,18 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Traffic:
+    """What agents may ask of a server at once, over HTTP; over stdio nothing is limited."""
+
+    evaluations: Annotated[int, Least(0)] = 8
+    """Evaluations that one agent (token) may have queued or running at once; 0: no limit."""
+    calls_per_minute: Annotated[int, Least(0)] = 600
+    """Calls that one agent may make in a minute, after a pause all at once; 0: no limit."""
+    queue: Annotated[int, Least(0)] = 400
+    """Evaluations of all agents that may be queued or running at once; 0: no limit."""
+
+
+@dataclass(frozen=True)
 class Budgets:
     """How long things may take, in seconds."""
 
@@ -57,9 +69,18 @@ class Http:
     address: str | None = None
     """`[HOST:]PORT` to serve Streamable HTTP at; without it `serve` speaks stdio."""
     token_file: Path | None = None
-    """TOML file of bearer tokens: who may call, and as which agent."""
+    """File of bearer tokens: who may call, and as which agent; default: `tokens.toml` in the home,
+    if it is there."""
     allow_hosts: tuple[str, ...] = ()
     """Host names that clients may use, beside those of this machine."""
+    allow_unconfined: bool = False
+    """Whether other machines may be served where nothing but rlimits confines submitted code."""
+    body_bytes: Count = 4 * 1024 * 1024
+    """Largest body of a request."""
+    receive_s: Positive = 30.0
+    """How long a client may take to send the head of a request, and again its body, in seconds."""
+    connections: Count = 512
+    """Connections that may be open at once."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +96,14 @@ class Settings:
     feedback: FeedbackLevel = "suggest"
     """How much agents are told about failures, where no token says otherwise."""
     workers: Count = 4
-    """Evaluations of a tool that may be in progress at once; what is timed waits for a lock."""
+    """Evaluations of a tool that may be in progress at once; what is timed waits for a lock. Agents
+    take turns, and the last free one is kept for an agent that has none in progress."""
     kept_results: Count = 256
     """Finished results that `get_result` can still return."""
     disk_quota_bytes: Annotated[int, Least(0)] = 10_000_000_000
     """Bytes that the home may take, without data sets and compiled functions; 0: no limit.
     Above nine tenths there are warnings, above all of it nothing more is evaluated."""
     limits: Limits = field(default_factory=Limits)
+    traffic: Traffic = field(default_factory=Traffic)
     budgets: Budgets = field(default_factory=Budgets)
     http: Http = field(default_factory=Http)

@@ -2,7 +2,8 @@
 
 A job that starts flows in; "this resource changed" flows out: to `subscriptions/listen` streams
 (2026-07-28) through the SDK's bus, and to connections that sent `resources/subscribe` (2025-11-25)
-on their own channel. News are level triggers: whoever hears one reads the resource again.
+on their own channel. News are level triggers: whoever hears one reads the resource again. Of a run
+hears only who may see it: that somebody's run began is news of somebody's work.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import Any
 import anyio
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
-from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated
+from mcp.server.subscriptions import ResourceUpdated
 from mcp.shared.exceptions import MCPError
+from mcp.shared.subscriptions import ServerEvent
 from mcp_types import (
     INVALID_PARAMS,
     EmptyResult,
@@ -26,6 +28,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
+from sz_mcp.calls import Caller, Sessions
 from sz_mcp.jobs import Job, Progress, follow
 
 RUNS_URI = "sz-mcp://runs"
@@ -40,14 +43,57 @@ def run_uri(run_id: str) -> str:
     return f"{RUNS_URI}/{run_id}"
 
 
+MayHear = Callable[[Caller | None], bool]
+"""Whether a caller may be told; None is whoever asks where there are no tokens."""
+Deliver = Callable[[ServerEvent], None]
+
+
+class RunBus:
+    """The SDK's `SubscriptionBus`, which knows who listens."""
+
+    def __init__(self, listener_now: Callable[[], Caller | None]) -> None:
+        """listener_now: who sent the request that is being served."""
+        self._listener_now = listener_now
+        self._listeners: dict[object, tuple[Caller | None, Deliver]] = {}
+
+    def subscribe(self, listener: Deliver) -> Callable[[], None]:
+        """Tell `listener` from now on; what is returned ends that."""
+        key = object()
+        self._listeners[key] = (self._listener_now(), listener)
+
+        def unsubscribe() -> None:
+            self._listeners.pop(key, None)
+
+        return unsubscribe
+
+    async def publish(self, event: ServerEvent) -> None:
+        """Tell everybody."""
+        await self.tell(event, lambda _: True)
+
+    async def tell(self, event: ServerEvent, may_hear: MayHear) -> None:
+        """Tell those who may hear of it."""
+        for caller, listener in list(self._listeners.values()):
+            if may_hear(caller):
+                listener(event)
+        # Streams that have much to say are read in between.
+        await anyio.lowlevel.checkpoint()
+
+
 class Subscriptions:
     """Who hears of which resource; lives on the event loop of one server."""
 
-    def __init__(self, pause_s: float, take_s: float = TAKE_S) -> None:
-        """pause_s: least time between two notifications of one run's progress."""
-        self.bus = InMemorySubscriptionBus()
+    def __init__(
+        self, pause_s: float, take_s: float = TAKE_S, sessions: Sessions | None = None
+    ) -> None:
+        """pause_s: least time between two notifications of one run's progress.
+
+        sessions: says who asks to be told; None where nobody has a token.
+        """
+        self._sessions = sessions
+        self.bus = RunBus(self._asking)
         self._pause_s, self._take_s = pause_s, take_s
         self._subscribed: dict[Connection, set[str]] = {}
+        self._callers: dict[Connection, Caller | None] = {}
         self._watches: set[asyncio.Task[None]] = set()
 
     def watch(self, job: Job[Any]) -> None:
@@ -56,17 +102,24 @@ class Subscriptions:
         self._watches.add(task)
         task.add_done_callback(self._watches.discard)
 
-    async def publish(self, uri: str) -> None:
-        """Tell everyone who asked that the resource changed."""
-        await self.bus.publish(ResourceUpdated(uri))
+    async def publish(self, uri: str, job: Job[Any] | None = None) -> None:
+        """Tell everyone who asked, and may see the job that it is about, of a change."""
+
+        def may_hear(caller: Caller | None) -> bool:
+            if caller is None or job is None or self._sessions is None:
+                return True
+            return caller.may_see(job.agent, job.session) and self._sessions.still_known(caller)
+
+        await self.bus.tell(ResourceUpdated(uri), may_hear)
         for connection, uris in list(self._subscribed.items()):
-            if uri in uris:
+            if uri in uris and may_hear(self._callers.get(connection)):
                 await self._notify(connection, uri)
 
     def subscribe(self, connection: Connection, uri: str) -> None:
         """Tell a connection of the resource from now on, until it closes."""
         if connection not in self._subscribed:
             self._subscribed[connection] = set()
+            self._callers[connection] = self._asking()
             connection.exit_stack.callback(self._forget, connection)
         self._subscribed[connection].add(uri)
 
@@ -78,12 +131,12 @@ class Subscriptions:
         uri = run_uri(job.run_id)
 
         async def report(_: Progress) -> None:
-            await self.publish(uri)
+            await self.publish(uri, job)
 
-        await self.publish(RUNS_URI)
+        await self.publish(RUNS_URI, job)
         await follow(job, math.inf, report, self._pause_s)
-        await self.publish(uri)
-        await self.publish(RUNS_URI)
+        await self.publish(uri, job)
+        await self.publish(RUNS_URI, job)
 
     async def _notify(self, connection: Connection, uri: str) -> None:
         """Never raises; a client that does not read must not hold up the others."""
@@ -96,8 +149,12 @@ class Subscriptions:
         if scope.cancelled_caught:
             self._forget(connection)
 
+    def _asking(self) -> Caller | None:
+        return None if self._sessions is None else self._sessions.holder()
+
     def _forget(self, connection: Connection) -> None:
         self._subscribed.pop(connection, None)
+        self._callers.pop(connection, None)
 
 
 Readable = Callable[[str], Awaitable[bool]]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import importlib
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from mcp_types import ToolAnnotations
 from kernels.records import Kernel, Submission
 from results_db.errors import QueryError
 from results_db.rows import RunStartedRow
+from results_db.viewing import Viewer
 from sz_mcp.answers import View, query_reply, running_reply
 from sz_mcp.app import App
 from sz_mcp.arguments import (
@@ -39,7 +41,7 @@ from sz_mcp.asked import Asked
 from sz_mcp.brief import fitting
 from sz_mcp.calls import Call
 from sz_mcp.describe import describe_all, describe_one, describe_task
-from sz_mcp.errors import ArgumentProblems
+from sz_mcp.errors import ArgumentProblems, LimitReached
 from sz_mcp.jobs import Job, Progress, follow
 from sz_mcp.replies import (
     CompileReply,
@@ -108,7 +110,13 @@ async def compile_kernel(use: Use, arguments: CompileArguments) -> Answer:
     for a stage. What is wrong with it comes back as status, stage, diagnostics and guidance, not as
     an error of the call. Next: verify_bounds.
     """
-    _check_accepting(use)
+    with _accepted(use):
+        job = await _received(use, arguments)
+    return await _answer(use, job)
+
+
+async def _received(use: Use, arguments: CompileArguments) -> Job[Outcome]:
+    """Store a submission and start its build."""
     target = use.engine.targets[arguments.target]
     if not target.available:
         raise ArgumentProblems(f"target {target.target!r} can't run here: {target.reason}")
@@ -127,13 +135,18 @@ async def compile_kernel(use: Use, arguments: CompileArguments) -> Answer:
     )
     _attempt(use, kernel.kernel_id)
     call_id, attempt = use.call.call_id, use.call.attempt
+    # Remembered from then on: the journal's thread, which all calls share, need not wait for it.
+    await asyncio.to_thread(lambda: kernel.submission.likeness)
     await use.app.write(use.app.receive, kernel, call_id, attempt)
+    if caller.shares:
+        await asyncio.to_thread(use.app.shared.add, kernel.kernel_id)
     about = {"task": arguments.task, "target": arguments.target}
     job: Job[Outcome] = Job(
         _new_run_id(), "compile_kernel", kernel.kernel_id, caller.session, about
     )
+    job.agent = caller.agent
     use.app.jobs.start(job, lambda job: use.engine.compile(kernel, call_id, attempt, job))
-    return await _answer(use, job)
+    return job
 
 
 async def verify_bounds(use: Use, arguments: VerifyArguments) -> Answer:
@@ -178,8 +191,11 @@ async def query_results(use: Use, arguments: QueryArguments) -> Answer:
     """
     try:
         most = arguments.max_rows or DEFAULT_ROWS
-        result = await asyncio.to_thread(_query, use.app.settings.home, arguments.sql, most)
-    except QueryError as error:
+        result = await use.app.read(
+            use.call.caller.session,
+            lambda: _query(use.app.settings.home, arguments.sql, most, use.call.caller.viewer),
+        )
+    except (QueryError, LimitReached) as error:
         raise ToolError(str(error)) from error
     reply = query_reply(result)
     short = arguments.max_rows is None and not use.view.detailed
@@ -188,7 +204,7 @@ async def query_results(use: Use, arguments: QueryArguments) -> Answer:
 
 async def get_result(use: Use, arguments: ResultArguments) -> Answer:
     """Wait for a call that answered `running`, or end it; return its result, or `running` again."""
-    job = use.app.jobs.find(arguments.run_id)
+    job = use.app.seen_job(arguments.run_id, use.call.caller)
     if job is None:
         raise ToolError(f"{arguments.run_id} was forgotten meanwhile; see query_results")
     use.call.run_id, use.call.kernel_id = job.run_id, job.kernel_id
@@ -209,8 +225,9 @@ def _uncancelled(reply: Reply) -> Reply:
     return reply.model_copy(update={"message": told})
 
 
-def _query(home: Path, sql: str, max_rows: int) -> QueryResult:
-    result: QueryResult = importlib.import_module("results_db.queries").query(home, sql, max_rows)
+def _query(home: Path, sql: str, max_rows: int, viewer: Viewer | None) -> QueryResult:
+    queries = importlib.import_module("results_db.queries")
+    result: QueryResult = queries.query(home, sql, max_rows, viewer=viewer)
     return result
 
 
@@ -218,10 +235,16 @@ def _new_run_id() -> str:
     return f"r_{uuid.uuid4().hex}"
 
 
-def _check_accepting(use: Use) -> None:
-    """Raise a ToolError if this server evaluates nothing more."""
+@contextmanager
+def _accepted(use: Use) -> Iterator[None]:
+    """Hold a place for an evaluation until it is started; a ToolError if there is none now."""
     if reason := use.app.refusal():
         raise ToolError(reason)
+    try:
+        with use.app.limits.place(use.call.caller.session):
+            yield
+    except LimitReached as error:
+        raise ToolError(str(error)) from error
 
 
 def _check_comparable(use: Use, kernel_id: str, against: str) -> None:
@@ -251,8 +274,6 @@ def _asked(
     repeats: int = 7,
     threads: int = 1,
 ) -> Asked:
-    _check_accepting(use)
-    _attempt(use, arguments.kernel_id)
     return Asked(
         tool=tool,
         run_id=_new_run_id(),
@@ -267,7 +288,15 @@ def _asked(
 
 
 async def _measure(use: Use, asked: Asked) -> Answer:
-    """Record that the run starts, start it, and answer with its result or with `running`."""
+    """Start a run, and answer with its result or with `running`."""
+    with _accepted(use):
+        job = await _started(use, asked)
+    return await _answer(use, job)
+
+
+async def _started(use: Use, asked: Asked) -> Job[Outcome]:
+    """Record that a run starts, and start it."""
+    _attempt(use, asked.kernel_id)
     kernel = use.app.kernel(asked.kernel_id)
     if kernel is None:
         raise ArgumentProblems(f"kernel {asked.kernel_id} is gone from this server's home")
@@ -294,8 +323,9 @@ async def _measure(use: Use, asked: Asked) -> Answer:
     about = {"field": asked.field, "mode": asked.mode, "bound": asked.bound}
     session = use.call.caller.session
     job: Job[Outcome] = Job(asked.run_id, asked.tool, asked.kernel_id, session, about)
+    job.agent = use.call.caller.agent
     use.app.jobs.start(job, lambda job: use.engine.measure(asked, kernel, job, against))
-    return await _answer(use, job)
+    return job
 
 
 async def _answer(
@@ -307,7 +337,8 @@ async def _answer(
     async def report(progress: Progress) -> None:
         await use.context.report_progress(progress.fraction, 1.0, progress.message)
 
-    wait_s = budgets.answer_s if seconds is None else min(seconds, budgets.answer_s)
+    left_s = max(budgets.answer_s - use.call.elapsed_s, 0.0)
+    wait_s = left_s if seconds is None else min(seconds, left_s)
     try:
         done = await follow(job, wait_s, report, budgets.progress_s)
     except asyncio.CancelledError:

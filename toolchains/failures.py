@@ -55,6 +55,9 @@ _FLOAT_PLACE = re.compile(
 )
 """A float stands for an index or a count."""
 _NOT_CALLED = re.compile(r"defines no function")
+_MOST_READ = 12_000
+"""Characters of a message that are searched. A child can send any text, and for a few of the
+patterns the time grows with its square: a second at this length."""
 _LONGEST = 2000
 _LONGEST_COMPILE = 600
 
@@ -74,7 +77,7 @@ def raised_failure(
 ) -> Failure:
     """An exception, a compile error, a contract mistake or a refusal."""
     status, kind = _KINDS[fault.kind]
-    full = _ANSI.sub("", fault.message).strip()
+    full = _readable(_ANSI.sub("", fault.message).strip())
     text = _plain(full, submission)
     name = "" if kind is FailureKind.CONTRACT else fault.type_name
     places = _places(fault, text, full, submission)
@@ -159,7 +162,9 @@ def _titled(name: str, text: str) -> str:
 def _plain(text: str, submission: Submission) -> str:
     """Without addresses, and with the submission's files by their names alone."""
     names = "|".join(re.escape(name) for name in submission.files)
-    return re.sub(rf"[\w./-]*\bsrc/({names})\b", r"\1", _LIBRARY.sub("", _ADDRESS.sub("", text)))
+    # From where a path begins only: tried from each of its letters, a long one would take a minute.
+    path = rf"(?<![\w./-])[\w./-]*\bsrc/({names})\b"
+    return re.sub(path, r"\1", _LIBRARY.sub("", _ADDRESS.sub("", text)))
 
 
 def _places(fault: wire.Fault, text: str, full: str, submission: Submission) -> tuple[_Place, ...]:
@@ -183,6 +188,11 @@ def _places(fault: wire.Fault, text: str, full: str, submission: Submission) -> 
     callee = _CALLEE.search(before)
     used = _used(undefined[1], callee[1] if callee else "", submission)
     return (*used, *own, *traced)
+
+
+def _readable(message: str) -> str:
+    """Its beginning and its end."""
+    return _shortened(message, _MOST_READ)
 
 
 def _item_named(message: str, task_name: str) -> str:

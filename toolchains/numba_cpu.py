@@ -45,6 +45,7 @@ from toolchains.children.session import ChildSession, Purpose, open_session
 from toolchains.cpu import this_cpu
 from toolchains.limits import COMPILING_S, REQUEST_S, deadline_s, limits, output_room
 from toolchains.peaks import Peaks, PeaksBusy
+from toolchains.tripwires import tripped
 
 TARGET = "numba"
 _FIRST_CALL_S = REQUEST_S + COMPILING_S
@@ -70,7 +71,8 @@ _CONTRACT = " ".join(
         "in two processes that share only the stream; stages define run(*inputs). data is",
         "C-contiguous and yours to overwrite; abs_bound >= 0, and 0 asks for lossless. Refuse",
         "what you do not support with NotImplementedError. Every element is checked exactly; NaN",
-        "and Inf must come back.",
+        "and Inf must come back. Sockets, processes, signals, frames, absolute paths and data in",
+        "the source are rejected before anything runs.",
     )
 )
 
@@ -88,9 +90,15 @@ _ADVICE = (
 class NumbaToolchain:
     """Implements `toolchains.base.Toolchain`."""
 
-    def __init__(self, pool: Pool, peaks: Peaks, memory_bytes: int) -> None:
-        """memory_bytes: address space that a child may use; shown as a limit."""
+    def __init__(
+        self, pool: Pool, peaks: Peaks, memory_bytes: int, *, tripwires: bool = True
+    ) -> None:
+        """memory_bytes: address space that a child may use; shown as a limit.
+
+        tripwires: False runs what they would refuse: the other defences must hold without them.
+        """
         self._pool, self._peaks, self._memory_bytes = pool, peaks, memory_bytes
+        self._tripped = tripped if tripwires else _untouched
 
     def targets(self) -> tuple[TargetInfo, ...]:
         """See `Toolchain.targets`."""
@@ -112,6 +120,9 @@ class NumbaToolchain:
     def build(self, submission: Submission, cancellation: Cancellation) -> Build:
         """See `Toolchain.build`: parse, import, then one small call so that numba compiles."""
         start = time.perf_counter()
+        refused = self._tripped(submission)
+        if refused is not None:
+            return _failed(refused, start)
         task = TASKS[submission.task]
         # Compile, not score: one child runs all functions of the submission.
         session = open_session(
@@ -141,12 +152,16 @@ class NumbaToolchain:
     ) -> Session | Failure:
         """See `Toolchain.load`."""
         functions = TASKS[submission.task].functions
-        return open_session(self._pool, submission, functions, cancellation, threads=threads)
+        return self._tripped(submission) or open_session(
+            self._pool, submission, functions, cancellation, threads=threads
+        )
 
     def load_checked(self, submission: Submission, cancellation: Cancellation) -> Session | Failure:
         """See `Toolchain.load_checked`."""
         functions = TASKS[submission.task].functions
-        return open_session(self._pool, submission, functions, cancellation, purpose=Purpose.CHECK)
+        return self._tripped(submission) or open_session(
+            self._pool, submission, functions, cancellation, purpose=Purpose.CHECK
+        )
 
     def explain(
         self,
@@ -196,6 +211,10 @@ class NumbaToolchain:
             example_task=_EXAMPLE_TASK,
             advice=_ADVICE,
         )
+
+
+def _untouched(_submission: Submission) -> None:
+    """In place of tripwires that are switched off."""
 
 
 def _curve_metrics(curve: Sequence[Bandwidth], suffix: str) -> tuple[Metric, ...]:

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import typer
 
 from sz_mcp import __version__
-from sz_mcp.cli import fields, groups
+from sz_mcp.cli import fields, groups, tokens
 from sz_mcp.cli.options import (
     Bound,
     Config,
@@ -40,6 +40,8 @@ app = typer.Typer(
 app.add_typer(fields.app, name="fields")
 app.add_typer(groups.runs, name="runs")
 app.add_typer(groups.ledger, name="ledger")
+app.add_typer(groups.marks, name="marks")
+app.add_typer(tokens.app, name="token")
 
 
 def main() -> None:
@@ -83,10 +85,16 @@ def serve(  # noqa: PLR0913 - one parameter per flag
         typer.Option(help="How much agents are told about failures; default suggest."),
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option(help="TOML file of bearer tokens: [tokens.NAME] token, agent.")
+        Path | None, typer.Option(help="File of bearer tokens; default tokens.toml in the home.")
     ] = None,
     allow_host: Annotated[
         list[str] | None, typer.Option(help="Host name clients may use over HTTP; repeatable.")
+    ] = None,
+    allow_unconfined: Annotated[
+        bool | None,
+        typer.Option(
+            "--allow-unconfined", help="Serve other machines even where no sandbox holds."
+        ),
     ] = None,
     config: Config = None,
     sets: Sets = None,
@@ -102,6 +110,7 @@ def serve(  # noqa: PLR0913 - one parameter per flag
             "feedback": feedback,
             "http.token_file": token_file,
             "http.allow_hosts": allow_host or None,
+            "http.allow_unconfined": allow_unconfined,
         }
     )
     _command("serve").run(settings)
@@ -142,6 +151,18 @@ def sql(
         raise SettingsError("choose one of --json and --csv")
     form = "json" if json else "csv" if csv else "table"
     _command("sql").run(_home(home), statement, form, max_rows)
+
+
+@app.command()
+def share(
+    kernel: Annotated[
+        str, typer.Argument(metavar="KERNEL", help="kernel_id, or a beginning of it.")
+    ],
+    undo: Annotated[bool, typer.Option("--undo", help="Share it no longer.")] = False,
+    home: Home = None,
+) -> None:
+    """Let every agent read a kernel's source and what its owner measured of it."""
+    _command("token_commands").share(_home(home), kernel, undo=undo)
 
 
 @app.command(name="eval")

@@ -1,4 +1,4 @@
-"""The commands of `sz-mcp runs` and `sz-mcp ledger`: their flags; the work is beside this file."""
+"""The commands of `sz-mcp runs`, `ledger` and `marks`: their flags; the work is beside here."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from sz_mcp.cli.options import (
 
 runs = typer.Typer(help="List, show, cancel, reproduce and compare runs.", no_args_is_help=True)
 ledger = typer.Typer(help="Back up, prune and look at the ledger.", no_args_is_help=True)
+marks = typer.Typer(help="Decide what may be ranked; nothing is deleted.", no_args_is_help=True)
 
 RunId = Annotated[
     str, typer.Argument(metavar="RUN", help="A run_id, or an unambiguous beginning of one.")
@@ -116,7 +117,7 @@ def prune_ledger(
     older_than: Annotated[str, typer.Option(metavar="AGE", help="Such as 30d, 12h or 2w.")],
     agent: Annotated[str | None, typer.Option(help="Only what this agent sent.")] = None,
     keep_best: Annotated[
-        bool, typer.Option(help="Whether kernels on the leaderboard stay, however old.")
+        bool, typer.Option(help="Whether kernels ranked or awaiting review stay, however old.")
     ] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     home: Home = None,
@@ -131,3 +132,51 @@ def ledger_stats(home: Home = None, json: Json = False) -> None:
     """Print what is in the ledger and what it takes on disk."""
     settings = settings_for({"home": home})
     command("ledger").stats(settings, as_json=json)
+
+
+@marks.command("add")
+def add_mark(
+    about: Annotated[
+        Literal["kernel", "run", "agent", "session", "likeness"],
+        typer.Argument(metavar="ABOUT", help="kernel, run, agent, session or likeness."),
+    ],
+    subject: Annotated[
+        str, typer.Argument(metavar="WHICH", help="Its id or name; of an id the beginning will do.")
+    ],
+    verdict: Annotated[
+        Literal["hidden", "cleared"],
+        typer.Argument(
+            metavar="VERDICT",
+            help="hidden: no ranking has it. cleared: takes that back; a suspect result is ranked.",
+        ),
+    ],
+    reason: Annotated[str, typer.Option(help="Why, in a sentence.")],
+    by: Annotated[str | None, typer.Option(help="Who decides; default the user.")] = None,
+    home: Home = None,
+) -> None:
+    """Hide something from the rankings, or clear it. The last mark on it counts."""
+    work = command("marks")
+    mark = work.Mark(about, subject, verdict, reason, by or work.operator())
+    work.add(chosen_home(home), mark)
+
+
+@marks.command("list")
+def list_marks(
+    every: Annotated[bool, typer.Option("--all", help="Also those that later ones replaced.")] = (
+        False
+    ),
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """List the marks in force, the latest first."""
+    command("marks").list_marks(chosen_home(home), every=every, as_json=json)
+
+
+@marks.command("review")
+def list_suspects(
+    every: Annotated[bool, typer.Option("--all", help="Also those that were decided on.")] = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """List the suspect results that await a decision."""
+    command("marks").review(chosen_home(home), every=every, as_json=json)

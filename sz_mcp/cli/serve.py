@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from sz_mcp.app import App
 from sz_mcp.errors import SettingsError
 from sz_mcp.health import add_health
 from sz_mcp.server import create_server
 from sz_mcp.serving import (
+    BACKLOG,
+    bound,
+    check_confinement,
     check_exposure,
     ignore_signals,
+    is_exposed,
     leave_on_signals,
-    listen,
     log_to_stderr,
-    security_of,
     serve_http,
     serve_stdio,
 )
 from sz_mcp.settings import Settings
-from sz_mcp.tokens import FileTokens, read_tokens
+from sz_mcp.tokens import TOKEN_FILE, FileTokens, cautions, read_tokens
 
 
 def run(settings: Settings) -> None:
@@ -32,6 +36,8 @@ def run(settings: Settings) -> None:
     """
     log_to_stderr()
     leave_on_signals()
+    # Its errors reach clients by way of the SDK, and would name its version.
+    os.environ.setdefault("PYDANTIC_ERRORS_INCLUDE_URL", "0")
     if settings.http.address is None:
         over_stdio(settings)
     else:
@@ -47,18 +53,31 @@ def over_stdio(settings: Settings) -> None:
 def over_http(settings: Settings, address: str) -> None:
     """Serve Streamable HTTP; prints the URL to stderr once it listens."""
     host, port = parse_address(address)
-    file, hosts = settings.http.token_file, settings.http.allow_hosts
+    http, file = settings.http, token_file(settings)
     tokens: FileTokens | None = None if file is None else read_tokens(file)
-    check_exposure(host, hosts, has_tokens=tokens is not None)
-    listener = listen(host, port)
-    app = App(settings, "http", tokens=tokens.by_name if tokens else None)
+    check_exposure(host, http.allow_hosts, has_tokens=tokens is not None)
+    listener = bound(host, port)
+    app = App(settings, "http", tokens=tokens)
     with started(app):
+        if is_exposed(host):
+            layers = app.engine().pipeline.layers()
+            check_confinement(host, layers, allowed=http.allow_unconfined)
+        listener.listen(BACKLOG)
         shown = f"[{host}]" if ":" in host else host
         sys.stderr.write(f"sz-mcp: http://{shown}:{listener.getsockname()[1]}/mcp\n")
+        for caution in () if file is None else cautions(file):
+            sys.stderr.write(f"sz-mcp: {caution}\n")
         sys.stderr.flush()
         server = create_server(app, tokens)
-        add_health(server, app, security_of(hosts))
-        serve_http(server, listener, hosts, app.settle)
+        add_health(server, app)
+        serve_http(server, listener, http, app.settle)
+
+
+def token_file(settings: Settings) -> Path | None:
+    """Where the tokens are; None if nobody needs one."""
+    usual = settings.home / TOKEN_FILE
+    # Also one that was emptied: then nobody may call, rather than everybody.
+    return settings.http.token_file or (usual if usual.exists() else None)
 
 
 def parse_address(text: str) -> tuple[str, int]:

@@ -145,7 +145,7 @@ class Sides:
         if repeats == 0:
             return tuple(rows)
         # Nobody else on this machine times a kernel meanwhile.
-        with timing_lock(Cancellation()):
+        with timing_lock(Cancellation(), tell):
             for i in range(_WARM - 1 + repeats):
                 tell(f"repetition {max(i + 2 - _WARM, 0)} of {repeats}")
                 rows = [self._added(*pair) for pair in zip(self.workers, rows, strict=True)]

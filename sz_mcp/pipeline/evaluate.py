@@ -28,7 +28,6 @@ from kernels.records import (
     Profile,
     RunResult,
     Status,
-    Submission,
     Verdict,
 )
 from kernels.tasks import TASKS
@@ -39,7 +38,7 @@ from toolchains import BACKENDS
 from toolchains.base import Call, Cancellation, Explanation, Session, TargetInfo, Toolchain
 from toolchains.children.isolation import Layer
 from toolchains.children.pool import ChildrenUnavailable, Pool, PoolClosed
-from toolchains.children.timing_lock import TimingCancelled, timing_lock
+from toolchains.children.timing_lock import TimingCancelled, TimingStuck, timing_lock
 from toolchains.peaks import Peaks, PeaksBusy
 
 from .checks import Further, codec_cases, judge, stage_cases
@@ -50,10 +49,12 @@ from .explanations import Explanations
 from .golden import GoldenStreams
 from .live import LiveKernel, LiveKernels
 from .profiling import profile_kernel
+from .references import References
 from .requests import SUITE, Request, Watch
 from .room import SHARE, Room, field_bytes, machine_bytes
 from .rounds import Bench
 from .timing import time_kernel
+from .turns import Turns
 
 T = TypeVar("T")
 
@@ -84,9 +85,16 @@ class _Place:
 
     @property
     def key(self) -> str:
-        # The same program is the same kernel: an agent that sends it again finds it compiled.
-        key = f"{self.kernel.submission.exact_hash}:{self.threads}"
+        key = f"{_program(self.kernel)}:{self.threads}"
         return f"{key}:beside" if self.beside else key
+
+
+def _program(kernel: Kernel) -> str:
+    """The same program of an agent is the same kernel: sent again, it is found compiled.
+
+    Of another agent it is not: a build that takes no time would tell that somebody sent it before.
+    """
+    return f"{kernel.submission.exact_hash}:{kernel.agent}"
 
 
 class Pipeline:
@@ -98,21 +106,26 @@ class Pipeline:
         *,
         warm_children: int = _WARM_CHILDREN,
         home: Path | None = None,
+        tripwires: bool = True,
     ) -> None:
-        """Starts children in the background; measured peaks are kept in `home`, if given."""
+        """Starts children in the background; what is measured of the machine is kept in `home`.
+
+        tripwires: False also runs what they refuse.
+        """
         self._fields = catalogue
         memory = _child_memory_bytes()
         self._pool = Pool(warm_children, memory)
         self._peaks = Peaks(home and home / "peaks" / f"{peaks_key()}.json", self._at_rest)
-        self._toolchains = _backends(self._pool, self._peaks, memory)
+        self._toolchains = _backends(self._pool, self._peaks, memory, tripwires=tripwires)
         self._live = LiveKernels(_LIVE_KERNELS)
         self._room = Room(int(SHARE * machine_bytes()))
         self._golden = GoldenStreams()
+        self._references = References(self._toolchains["numba"].load, home and home / "references")
         self._explanations = Explanations()
         self._builds: dict[str, Build] = {}
         self._clean: dict[str, None] = {}
         """Programs whose compiled code read nothing wrong in damaged streams."""
-        self._timing = threading.Lock()
+        self._timing = Turns()
         self._lock = threading.Lock()
 
     def targets(self) -> tuple[TargetInfo, ...]:
@@ -129,23 +142,26 @@ class Pipeline:
 
     def build(self, kernel: Kernel, watch: Watch) -> Build:
         """Compile a submission in its own process."""
+        if watch.cancellation.cancelled:
+            return _unbuilt(_cancelled())
         watch.progress(0.0, "compiling")
         start = time.perf_counter()
         toolchain = self._toolchain(kernel.submission.target)
-        known = self._builds.get(kernel.submission.exact_hash)
+        known = self._builds.get(_program(kernel))
         if known is not None:
             return replace(known, seconds=time.perf_counter() - start)
         try:
             build = toolchain.build(kernel.submission, watch.cancellation)
         except (PoolClosed, ChildrenUnavailable) as error:
-            failure = _unavailable(error)
-            return Build(failure.status, failure.stage, 0.0, failure)
+            return _unbuilt(_unavailable(error))
         if build.failure is None:
-            self._keep(self._builds, kernel.submission.exact_hash, build)
+            self._keep(self._builds, _program(kernel), build)
         return build
 
     def verify(self, kernel: Kernel, request: Request, watch: Watch) -> Verdict:
         """Check the bound, or equality with the golden answer, on a field or the suite."""
+        if watch.cancellation.cancelled:
+            return _unverified(_cancelled())
         if request.field == SUITE:
             return self._verify(kernel, request, watch, None)
 
@@ -212,12 +228,13 @@ class Pipeline:
         return self._in_room(info, watch, in_order, failed)
 
     def _explain(
-        self, submission: Submission, calls: Sequence[Call], request: Request, watch: Watch
+        self, kernel: Kernel, calls: Sequence[Call], request: Request, watch: Watch
     ) -> Explanation:
         """Where the time goes, and what memory it takes, is of this field at this bound."""
+        submission = kernel.submission
         where = (request.field, request.mode, request.bound, request.threads)
         return self._explanations.get(
-            (submission.exact_hash, submission.task, submission.target, *where),
+            (_program(kernel), submission.task, submission.target, *where),
             lambda: self._toolchain(submission.target).explain(
                 submission, calls, request.threads, watch.cancellation
             ),
@@ -231,7 +248,7 @@ class Pipeline:
                 return profile_kernel(
                     bench,
                     kernel.submission,
-                    lambda calls: self._explain(kernel.submission, calls, request, watch),
+                    lambda calls: self._explain(kernel, calls, request, watch),
                 )
 
         def failed(failure: Failure) -> Profile:
@@ -279,7 +296,7 @@ class Pipeline:
     def _others(self, kernel: Kernel, request: Request, watch: Watch) -> Others:
         """More sessions of a kernel, for what may end one."""
         submission = kernel.submission
-        toolchain, key = self._toolchain(submission.target), submission.exact_hash
+        toolchain, key = self._toolchain(submission.target), _program(kernel)
         return Others(
             fresh=lambda: toolchain.load(submission, request.threads, watch.cancellation),
             checked=lambda: toolchain.load_checked(submission, watch.cancellation),
@@ -295,6 +312,8 @@ class Pipeline:
         failed: Callable[[Failure], T],
     ) -> T:
         """Do `work` when there is memory for it. Raises FieldDataError if there never will be."""
+        if watch.cancellation.cancelled:
+            return failed(_cancelled())
         try:
             with self._room.taken(info, lambda: watch.cancellation.cancelled, watch.progress):
                 before = self._fields.load(info.name)
@@ -340,6 +359,9 @@ class Pipeline:
             return failed(_unavailable(error))
         except TimingCancelled:
             return failed(_cancelled())
+        except TimingStuck as error:
+            busy = Failure(Status.INCONCLUSIVE, Status.TIMED, FailureKind.BUSY, str(error))
+            return failed(busy)
 
     def _load(self, kernel: Kernel, threads: int, watch: Watch) -> Session | Failure:
         watch.progress(0.0, "loading the kernel")
@@ -370,6 +392,8 @@ class Pipeline:
                 watch=watch,
                 peaks=self._peaks,
                 alone=lambda: self._alone(watch),
+                references=self._references,
+                fresh=self._others(kernel, request, watch).fresh,
             )
 
     @contextmanager
@@ -379,22 +403,23 @@ class Pipeline:
         timer = threading.Timer(_PATIENCE_S, patience.cancel)
         timer.start()
         busy = "not measured yet, kernels are being timed on this machine; ask again later"
-        if not self._timing.acquire(timeout=_PATIENCE_S):
-            raise PeaksBusy(busy)
         try:
-            with timing_lock(patience), self._pool.quiet():
+            with self._timing.turn(patience), timing_lock(patience), self._pool.quiet():
                 timer.cancel()
                 yield
         except TimingCancelled as error:
             raise PeaksBusy(busy) from error
         finally:
             timer.cancel()
-            self._timing.release()
 
     @contextmanager
     def _alone(self, watch: Watch) -> Iterator[None]:
         watch.progress(0.2, "waiting until nothing else is timed on this machine")
-        with self._timing, timing_lock(watch.cancellation), self._pool.quiet():
+        with (
+            self._timing.turn(watch.cancellation),
+            timing_lock(watch.cancellation, lambda text: watch.progress(0.2, text)),
+            self._pool.quiet(),
+        ):
             yield
 
 
@@ -419,12 +444,14 @@ def _small_afterwards(live: LiveKernel, field: Field | None) -> Iterator[None]:
             live.session.kill()
 
 
-def _backends(pool: Pool, peaks: Peaks, memory_bytes: int) -> Mapping[str, Toolchain]:
+def _backends(
+    pool: Pool, peaks: Peaks, memory_bytes: int, *, tripwires: bool
+) -> Mapping[str, Toolchain]:
     chains: dict[str, Toolchain] = {}
     for name, place in BACKENDS.items():
         module, _, attribute = place.partition(":")
         chains[name] = getattr(importlib.import_module(module), attribute)(
-            pool, peaks, memory_bytes
+            pool, peaks, memory_bytes, tripwires=tripwires
         )
     return chains
 
@@ -440,6 +467,10 @@ def _unavailable(error: Exception) -> Failure:
 
 def _cancelled() -> Failure:
     return Failure(Status.ERROR, Status.TIMED, FailureKind.CANCELLED, "the call was cancelled")
+
+
+def _unbuilt(failure: Failure) -> Build:
+    return Build(failure.status, failure.stage, 0.0, failure)
 
 
 def _unverified(failure: Failure) -> Verdict:

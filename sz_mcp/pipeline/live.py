@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from kernels.records import Failure
 from toolchains.base import Session
 
+from .first import First
+
 
 @dataclass
 class LiveKernel:
@@ -24,6 +26,8 @@ class LiveKernel:
     """(field, absolute bound) of runs of which a timed stream was read by the golden decoder."""
     seconds: dict[tuple[str, float], dict[str, float]] = field(default_factory=dict)
     """(field, absolute bound) it is warm on → direction → time of a request of one input."""
+    firsts: dict[tuple[str, float], First] = field(default_factory=dict)
+    """(field, absolute bound) → what it made of it in processes that saw it for the first time."""
 
 
 @dataclass

@@ -124,7 +124,8 @@ def _time(bench: Bench) -> _Timed | Failure:
         batch = batch_size(bench)
         failure = rounds.run(batch)
         # A busy machine blurs a profile but does not hide where the time goes.
-        if failure is not None and failure.status is not Status.INCONCLUSIVE:
+        blurred = failure is not None and failure.status is Status.INCONCLUSIVE and rounds.samples
+        if failure is not None and not blurred:
             return failure
         bench.watch.progress(0.9, "splitting the time over functions")
         splits = _splits(bench)

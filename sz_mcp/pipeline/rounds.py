@@ -33,8 +33,10 @@ from toolchains.peaks import Peaks
 
 from .content import Content
 from .live import LiveKernel
+from .references import References
 from .requests import Request, Watch
 from .roundtrip import compress, decompress, run_stage
+from .yardstick import Yardstick
 
 MAX_BATCH = 16
 _BATCH_BYTES = 256 << 20
@@ -70,6 +72,10 @@ class Bench:
     peaks: Peaks
     alone: Callable[[], AbstractContextManager[None]]
     """Context in which this machine times nothing else and starts no children."""
+    references: References | None = None
+    """To compare the size of a stream with; None: it is not compared."""
+    fresh: Callable[[], Session | Failure] | None = None
+    """Loads the kernel in processes that have seen nothing; None: it is believed without."""
     stands_for: Field | None = None
     """Where `field` is what a kernel is given in place of the one that was asked for: that one."""
 
@@ -173,12 +179,18 @@ class Rounds:
         self._sizes: list[int] = []
         self._samples: list[Sample] = []
         self._undisturbed = 0
+        self._yardstick = Yardstick(bench.field.data)
         self._begun = self._told = time.monotonic()
 
     @property
     def samples(self) -> tuple[Sample, ...]:
         """What was measured so far."""
         return tuple(self._samples)
+
+    @property
+    def copies(self) -> tuple[float, ...]:
+        """Seconds per byte of a copy of the data beside every repetition."""
+        return self._yardstick.seconds
 
     @property
     def stream_bytes(self) -> float | None:
@@ -213,6 +225,7 @@ class Rounds:
         done = timed_round(self._bench, size)
         if isinstance(done, Failure):
             return done
+        self._yardstick.measure()
         self._keep(repetition, size, done.replies)
         self._sizes += [stream.nbytes for stream in done.streams]
         dishonest = outside_the_clock(self._bench, done.replies)

@@ -37,6 +37,12 @@ def compress(
             return contract_failure(
                 f"compress returned {len(outputs)} arrays; one 1-D uint8 array is needed"
             )
+        # The child says so too, but a kernel can change what it says: numbers in the shape of a
+        # stream of no bytes would reach the decoder uncounted.
+        if outputs[0].dtype != np.uint8 or outputs[0].ndim != 1:
+            return contract_failure(
+                f"compress returned {_form(outputs[0])}; a 1-D uint8 array is needed"
+            )
     streams = tuple(outputs[0].copy() for outputs in reply.outputs)
     return Packed(streams, reply)
 

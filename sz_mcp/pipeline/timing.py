@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,12 +24,14 @@ from kernels.records import (
 )
 from kernels.tasks.base import CodecTask, StageTask, Task, nbytes_of
 from results_db.summary import COPY_PEAK, FRESH_BYTES
-from toolchains.peaks import Peaks
 
+from .afresh import doubt
 from .golden import GoldenStreams
 from .passes import IN_LOGARITHMS, Pass, Stopped, Wanted, codec_pass
 from .quality import quality
+from .references import Made
 from .rounds import Audit, Bench, Rounds, batch_size, checked_stage, warm_up
+from .yardstick import noise_metrics
 
 _AUDITED_ONE_IN = 4
 _PEAK_TOLERANCE = 1.1
@@ -48,26 +50,26 @@ class _Pristine:
 
 
 @dataclass(frozen=True)
-class _Moved:
+class Moved:
     """Bytes that one call can't do without."""
 
     read: int
     written: int
 
-    def least_seconds(self, peaks: Peaks) -> float:
-        """For one thread, at the bandwidth measured for so many bytes."""
-        reading = self.read / peaks.at(self.read).read_gbps if self.read else 0.0
-        writing = self.written / peaks.at(self.written).write_gbps if self.written else 0.0
+    def least_seconds(self, bandwidth: Callable[[int], Bandwidth]) -> float:
+        """For one thread; bandwidth: that of so many bytes."""
+        reading = self.read / bandwidth(self.read).read_gbps if self.read else 0.0
+        writing = self.written / bandwidth(self.written).write_gbps if self.written else 0.0
         return max(reading, writing) / 1e9
 
 
-def _checked_stage(bench: Bench, task: StageTask) -> _Moved | Failure:
+def _checked_stage(bench: Bench, task: StageTask) -> Moved | Failure:
     """What a stage moves, once its output on the field itself was found right."""
     inputs = task.inputs(bench.field.data, bench.bound.absolute)
     reply = checked_stage(bench.session, task, [inputs])
     if isinstance(reply, Failure):
         return reply
-    return _Moved(task.bytes_read(inputs), nbytes_of(reply.outputs[0]))
+    return Moved(task.bytes_read(inputs), nbytes_of(reply.outputs[0]))
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,11 @@ class Prepared:
 
     result: RunResult
     """Without samples; with a failure if it can't be timed."""
-    moved: Mapping[str, _Moved]
+    moved: Mapping[str, Moved]
     bench: Bench
     """With what the kernel is given, at the bound that was derived."""
+    doubt: Failure | None = None
+    """Why its result is to be reviewed, whatever its speed."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,8 @@ class Timed:
     stream_bytes: float | None
     """Median size of the streams that were timed."""
     failure: Failure | None
+    copies: tuple[float, ...] = ()
+    """Seconds per byte of the copy that was made beside every repetition."""
 
 
 def time_kernel(bench: Bench, golden: GoldenStreams) -> RunResult:
@@ -100,14 +106,19 @@ def time_kernel(bench: Bench, golden: GoldenStreams) -> RunResult:
     rounds = Rounds(bench, bench.request.repeats, _audit(bench, golden))
     with bench.alone(), bench.session.apart():
         failure = rounds.run(batch_size(bench))
-        timed = Timed(rounds.samples, rounds.stream_bytes, failure)
-        return conclude(bench, prepared, timed)
+        timed = Timed(rounds.samples, rounds.stream_bytes, failure, rounds.copies)
+        result = conclude(bench, prepared, timed)
+    if result.failure is not None and result.failure.kind is not FailureKind.BUSY:
+        return result
+    remembered = doubt(bench, result)
+    return result if remembered is None else stopped(result, remembered)
 
 
 def prepare(bench: Bench, golden: GoldenStreams) -> Prepared:
     """See what a kernel makes of the field itself, and warm it up on other content."""
     bench.watch.progress(0.0, "size and error on the field itself")
-    moved: Mapping[str, _Moved] = {}
+    moved: Mapping[str, Moved] = {}
+    doubt = None
     if isinstance(bench.task, StageTask):
         checked = _checked_stage(bench, bench.task)
         result = _result(bench, checked if isinstance(checked, Failure) else None)
@@ -118,12 +129,13 @@ def prepare(bench: Bench, golden: GoldenStreams) -> Prepared:
         if isinstance(pristine, _Pristine):
             bench = settled(bench, pristine.done)
             nbytes = bench.field.data.nbytes
-            moved = {"compress": _Moved(nbytes, 0), "decompress": _Moved(0, nbytes)}
+            moved = {"compress": Moved(nbytes, 0), "decompress": Moved(0, nbytes)}
+            doubt = _too_small(bench, pristine)
     if result.failure is not None:
         return Prepared(result, moved, bench)
     bench.watch.progress(0.1, "warming up on other content")
     cold = warm_up(bench)
-    return Prepared(result if cold is None else stopped(result, cold), moved, bench)
+    return Prepared(result if cold is None else stopped(result, cold), moved, bench, doubt)
 
 
 def on_the_field(bench: Bench) -> Pass | Stopped:
@@ -155,14 +167,17 @@ def settled(bench: Bench, done: Pass) -> Bench:
 def conclude(bench: Bench, prepared: Prepared, timed: Timed) -> RunResult:
     """The result of a timed kernel; while nothing else is timed, for peaks may be measured."""
     peaks = bench.peaks.at(bench.nbytes)
-    limits = {name: one.least_seconds(bench.peaks) for name, one in prepared.moved.items()}
     result = replace(
         prepared.result,
         samples=timed.samples,
         null_round_trip_s=max(bench.live.null_round_trip_s.values(), default=None),
-        metrics=(*prepared.result.metrics, *_metrics(peaks, timed.stream_bytes)),
+        metrics=(
+            *prepared.result.metrics,
+            *_metrics(peaks, timed.stream_bytes),
+            *noise_metrics(timed.samples, timed.copies),
+        ),
     )
-    failure = timed.failure or _too_fast(timed.samples, limits, bench.request.threads)
+    failure = timed.failure or prepared.doubt or _beyond_memory(bench, prepared.moved, timed)
     if failure is not None:
         return stopped(result, failure)
     return replace(result, status=Status.TIMED, stage=None)
@@ -206,6 +221,21 @@ def _pristine(bench: Bench, task: CodecTask, golden: GoldenStreams) -> _Pristine
     return _Pristine(done, reference.nbytes, failure, metrics)
 
 
+def _too_small(bench: Bench, pristine: _Pristine) -> Failure | None:
+    """Of a free format; what is in a format with a specification can be nothing but the field."""
+    done = pristine.done
+    if bench.references is None or pristine.golden_bytes or pristine.failure is not None:
+        return None
+    made = Made(
+        stream_bytes=done.stream.nbytes,
+        data=done.given,
+        abs_bound=done.bound.absolute,
+        content=done.key(bench.asked.info.sha256),
+        constant=done.comparison.value_range == 0,
+    )
+    return bench.references.doubt(made, bench.watch)
+
+
 def broken(task: Task, done: Pass) -> Failure | None:
     """The failure of a codec that does not keep its bound on the field itself."""
     if done.comparison.holds:
@@ -224,6 +254,16 @@ def _violation(comparison: Comparison) -> Failure:
         f"the largest error is {c.max_abs_error!r}"
     )
     return Failure(Status.ERROR, Status.BOUND_OK, FailureKind.BOUND, text)
+
+
+def _beyond_memory(bench: Bench, moved: Mapping[str, Moved], timed: Timed) -> Failure | None:
+    """A result that is faster than memory, even as this machine's memory is found now."""
+
+    def found(bandwidth: Callable[[int], Bandwidth]) -> Failure | None:
+        limits = {name: one.least_seconds(bandwidth) for name, one in moved.items()}
+        return _too_fast(timed.samples, limits, bench.request.threads)
+
+    return found(bench.peaks.at) and found(bench.peaks.doubted)
 
 
 def _too_fast(

@@ -51,15 +51,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sz_mcp.app import App
 from sz_mcp.server import EvaluationServer, create_server
 from sz_mcp.serving import http_app, listen
-from sz_mcp.settings import Settings
-from sz_mcp.tokens import FileTokens, Token
+from sz_mcp.settings import Http, Settings
+from sz_mcp.tokens import FileTokens, Token, digest_of
 
 PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJg"
     "gg=="
 )
 WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA="
-TOKEN = Token(token="the conformance suite's", agent="conformance")
+SECRET = "the conformance suite's"
+TOKEN = Token(sha256=digest_of(SECRET), agent="conformance")
 
 Body = Callable[..., Awaitable[Any]]
 Schema = dict[str, Any]
@@ -385,7 +386,7 @@ class Bearer:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         names = {name for name, _ in scope.get("headers", ())}
         if scope["type"] == "http" and b"authorization" not in names:
-            header = (b"authorization", f"Bearer {TOKEN.token}".encode())
+            header = (b"authorization", f"Bearer {SECRET}".encode())
             scope = {**scope, "headers": [*scope["headers"], header]}
         await self._app(scope, receive, send)
 
@@ -396,7 +397,8 @@ def main(home: Path) -> None:
     with closing(App(Settings(home=home), "http", tokens=tokens.by_name)) as app:
         app.start()
         server = with_fixtures(create_server(app, tokens))
-        config = uvicorn.Config(Bearer(http_app(server, ())), log_level="warning", access_log=False)
+        served = Bearer(http_app(server, Http()))
+        config = uvicorn.Config(served, log_level="warning", access_log=False)
         sys.stderr.write(f"sz-mcp: http://127.0.0.1:{listener.getsockname()[1]}/mcp\n")
         sys.stderr.flush()
         asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))

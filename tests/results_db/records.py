@@ -37,9 +37,15 @@ REL = Bound("rel", 1e-3, 0.5)
 
 
 def kernel(
-    kernel_id: str, *, task: str = "szp", agent: str = "alice", session: str = "s1"
+    kernel_id: str,
+    *,
+    task: str = "szp",
+    agent: str = "alice",
+    session: str = "s1",
+    source: str | None = None,
 ) -> Kernel:
-    files = {"kernel.py": f"# {kernel_id}\n"}
+    """`source`: of kernel.py; by default every kernel is another program."""
+    files = {"kernel.py": source or f"NAME = {kernel_id!r}\n"}
     return Kernel(kernel_id, Submission(task, "numba", files), agent, session)
 
 

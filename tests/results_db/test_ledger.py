@@ -134,7 +134,7 @@ def test_a_kernel_row_names_a_stored_source(home: Path) -> None:
     store = BlobStore(home)
     assert store.get_source(blob) == made.submission.files
     assert store.get_kernel("k1") == made
-    assert (content_hash, names, size) == (made.submission.content_hash, ["kernel.py"], 5)
+    assert (content_hash, names, size) == (made.submission.content_hash, ["kernel.py"], 12)
 
 
 def test_what_was_begun_names_its_attempt_though_its_call_never_ended(home: Path) -> None:

@@ -112,7 +112,7 @@ def test_a_source_that_another_kernel_has_too_stays(home: Path) -> None:
     report = prune(home, Wish(FUTURE, agent="alice", keep_best=False))
 
     assert (report.kernels, report.sources) == (1, 0)
-    assert BlobStore(home).get_kernel("k2").submission.files == {"kernel.py": "# same\n"}
+    assert BlobStore(home).get_kernel("k2").submission.files == {"kernel.py": "NAME = 'same'\n"}
 
 
 def test_a_kernel_that_an_old_one_was_compared_with_lately_stays(home: Path) -> None:

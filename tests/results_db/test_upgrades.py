@@ -33,6 +33,7 @@ def old_home(home: Path, version: int) -> Path:
     connection.execute("USE ledger")
     connection.execute((SCHEMAS / f"v{version}.sql").read_text("utf-8"))
     connection.execute(f"INSERT INTO schema_version VALUES ({version}, now()::TIMESTAMP)")
+    of_mode = ", NULL, NULL, NULL, NULL" if version >= 4 else ""
     for statement in (
         "INSERT INTO kernels (id, kernel_id, task, agent) VALUES (uuid(), 'k1', 'szp', 'ada')",
         "INSERT INTO runs_started (id, run_id, kernel_id, field) VALUES (uuid(), 'r1', 'k1', 'f')",
@@ -40,7 +41,7 @@ def old_home(home: Path, version: int) -> Path:
         " (uuid(), 'r1', 'k1', 'timed', 2.5, [('run', 0, 0.5, 0.5, 1, 8, 0.0, false)])",
         "INSERT INTO calls (id, call_id, tool) VALUES (uuid(), 'c1', 'describe_arch')",
         "INSERT INTO verdicts (id, run_id, holds, cases) VALUES"
-        " (uuid(), 'r1', true, [('noise', true, 'bound_ok', 9, 0, 0.5, 1.0, 4.0)])",
+        f" (uuid(), 'r1', true, [('noise', true, 'bound_ok', 9, 0, 0.5, 1.0, 4.0{of_mode})])",
     ):
         connection.execute(statement)
     connection.close()

@@ -37,7 +37,7 @@ from results_db.statistics import Compared, contrast
 from sz_mcp.app import App
 from sz_mcp.engine import Engine, Parts
 from sz_mcp.pipeline import Request, Watch
-from sz_mcp.settings import Budgets, FeedbackLevel, Settings
+from sz_mcp.settings import Budgets, FeedbackLevel, Settings, Traffic
 from toolchains.base import TargetInfo
 from toolchains.children.isolation import Layer
 
@@ -230,8 +230,9 @@ def make_app(
     feedback: FeedbackLevel = "suggest",
     roots: tuple[Path, ...] = (),
     agent: str = "tester",
+    traffic: Traffic | None = None,
 ) -> App:
-    """An App around the fake pipeline."""
+    """An App around the fake pipeline; with `traffic` one that serves over HTTP."""
     settings = Settings(
         home=home,
         roots=roots,
@@ -239,6 +240,8 @@ def make_app(
         feedback=feedback,
         budgets=Budgets(answer_s=answer_s, progress_s=0.01),
         kept_results=2,
+        traffic=traffic or Traffic(),
     )
     parts = Parts(pipeline=pipeline, catalogue=Catalogue(home), guide=guide, draw=lambda _: PNG)
-    return App(settings, "stdio", lambda app: Engine(parts, app.ledger, home))
+    transport = "stdio" if traffic is None else "http"
+    return App(settings, transport, lambda app: Engine(parts, app.ledger, home))

@@ -65,8 +65,8 @@ class Spread:
         }
 
 
-async def collect(home: Path, tasks: Iterable[str]) -> Spread:
-    """Real replies of the real server about `tasks`."""
+async def collect(home: Path, tasks: Iterable[str], styles: Iterable[str] | None = None) -> Spread:
+    """Real replies of the real server about `tasks`, and good kernels of all styles or of some."""
     spread = Spread()
     app = App(Settings(home=home), "stdio")
     try:
@@ -75,7 +75,7 @@ async def collect(home: Path, tasks: Iterable[str]) -> Spread:
             await spread.call(client, "describe_arch", target="numba")
             for task in tasks:
                 await spread.call(client, "describe_arch", task=task)
-                for files in submissions(TASKS[task]):
+                for files in submissions(TASKS[task], styles):
                     await _use(spread, client, task, files)
             for sql in QUERIES:
                 await spread.call(client, "query_results", sql=sql)
@@ -95,9 +95,9 @@ async def _use(spread: Spread, client: Client, task: str, files: dict[str, str])
         await spread.call(client, tool, kernel_id=kernel_id, field=FIELD)
 
 
-def submissions(task: Task) -> Iterator[dict[str, str]]:
+def submissions(task: Task, styles: Iterable[str] | None = None) -> Iterator[dict[str, str]]:
     """Good ones, and one for every way in which a first attempt goes wrong."""
-    for style in baselines.styles(task.name):
+    for style in baselines.styles(task.name) if styles is None else styles:
         yield dict(baselines.read(task.name, style).files)
     wrong = CODEC_FAILURES if task.functions != ("run",) else STAGE_FAILURES
     for source in wrong:

@@ -6,11 +6,11 @@ import asyncio
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from sz_mcp.jobs import Job, Jobs, Progress, follow
+from sz_mcp.queues import FairQueue
 
 WAIT_S = 20
 pytestmark = pytest.mark.anyio
@@ -18,16 +18,17 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def jobs() -> Iterator[Jobs[str]]:
-    with ThreadPoolExecutor(2) as executor:
-        yield Jobs(defaultdict(lambda: executor), kept=2)
+    queue = FairQueue(2, "test")
+    yield Jobs(defaultdict(lambda: queue), kept=2)
+    queue.shutdown()
 
 
 async def ignore(_progress: Progress) -> None:
     return
 
 
-def named(name: str) -> Job[str]:
-    return Job(name, "run_compress", "k_1")
+def named(name: str, session: str = "s_1") -> Job[str]:
+    return Job(name, "run_compress", "k_1", session)
 
 
 async def test_following_returns_true_once_the_work_is_done(jobs: Jobs[str]) -> None:
@@ -90,7 +91,8 @@ async def test_only_the_last_finished_jobs_are_kept_and_running_ones_always(
     jobs: Jobs[str],
 ) -> None:
     release = threading.Event()
-    jobs.start(named("running"), lambda _: str(release.wait(WAIT_S)))
+    # Of another session: one keeps no other waiting.
+    jobs.start(named("running", "s_other"), lambda _: str(release.wait(WAIT_S)))
     for i in range(5):
         job = named(f"r_{i}")
         jobs.start(job, lambda _: "done")
@@ -100,3 +102,33 @@ async def test_only_the_last_finished_jobs_are_kept_and_running_ones_always(
 
     assert found == ["running", "r_2", "r_3", "r_4"]
     assert [job.run_id for job in jobs.running()] in (["running"], [])
+
+
+async def test_who_fills_the_memory_of_finished_jobs_loses_its_own(jobs: Jobs[str]) -> None:
+    for name, session in (("a", "s_quiet"), ("b", "s_busy"), ("c", "s_busy"), ("d", "s_busy")):
+        job = named(name, session)
+        jobs.start(job, lambda _: "done")
+        await asyncio.to_thread(job.future.result, WAIT_S)
+    jobs.start(named("e", "s_busy"), lambda _: "done")
+
+    assert [name for name in "abc" if jobs.find(name)] in (["a"], ["a", "c"])
+
+
+async def test_a_queued_job_says_how_many_begin_before_it(jobs: Jobs[str]) -> None:
+    release = threading.Event()
+    for name in ("r_1", "r_2", "r_3"):
+        jobs.start(named(name, f"of {name}"), lambda _: str(release.wait(WAIT_S)))
+    first, second = named("r_4", "s_1"), named("r_5", "s_1")
+    told: list[str] = []
+
+    async def report(progress: Progress) -> None:
+        told.append(progress.message)
+
+    for job in (first, second):
+        jobs.start(job, lambda _: "done")
+    gave_up = not await follow(second, 0.01, report, pause_s=0.0)
+    release.set()
+
+    assert gave_up
+    assert told == ["queued: 2 before it"]
+    assert await follow(second, WAIT_S, ignore)

@@ -30,7 +30,7 @@ from sz_mcp.pipeline import Request, Watch
 from sz_mcp.quota import DiskQuota
 from sz_mcp.server import create_server
 from sz_mcp.settings import Budgets, Settings
-from sz_mcp.tokens import Token
+from sz_mcp.tokens import Token, digest_of
 from tests.sz_mcp import fakes
 from tests.sz_mcp.conftest import call, compiled
 from tests.sz_mcp.fakes import FakePipeline, make_app
@@ -303,8 +303,8 @@ def test_attempts_of_a_named_session_are_counted_by_all_servers_of_a_home(tmp_pa
 def test_a_tokens_session_goes_on_counting_in_the_next_server(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     tokens = {
-        "ada": Token(token="0123456789abcdef", agent="a"),
-        "bob": Token(token="fedcba9876543210", agent="b", session="trial-1"),
+        "ada": Token(sha256=digest_of("0123456789abcdef"), agent="a"),
+        "bob": Token(sha256=digest_of("fedcba9876543210"), agent="b", session="trial-1"),
     }
 
     first, second = (Sessions(settings, "http", tokens) for _ in range(2))

@@ -20,8 +20,10 @@ from mcp import Client, StdioServerParameters
 from results_db.queries import query
 from sz_mcp.cli.serve import parse_address
 from sz_mcp.errors import SettingsError
-from sz_mcp.serving import check_exposure, message_of
+from sz_mcp.serving import check_confinement, check_exposure, message_of
+from sz_mcp.token_writing import create, revoke
 from tests.sz_mcp.conftest import Era, call
+from toolchains.children.isolation import Layer
 
 pytestmark = pytest.mark.anyio
 
@@ -84,8 +86,16 @@ def url_of(process: subprocess.Popen[str]) -> str:
 def descendants(pid: int) -> list[int]:
     """Living processes below `pid`, whichever of its threads started them."""
     lists = Path(f"/proc/{pid}/task").glob("*/children")
-    found = [int(one) for path in lists for one in path.read_text().split()]
+    found = [int(one) for path in lists for one in _words(path)]
     return found + [deeper for one in found for deeper in descendants(one)]
+
+
+def _words(path: Path) -> list[str]:
+    """Of a file of /proc; none of a thread that has ended meanwhile."""
+    try:
+        return path.read_text().split()
+    except OSError:
+        return []
 
 
 def lives(pid: int) -> bool:
@@ -265,6 +275,52 @@ def test_an_address_beyond_this_machine_needs_named_hosts_too() -> None:
 
     check_exposure("0.0.0.0", ("box.example",), has_tokens=True)
     check_exposure("127.0.0.1", (), has_tokens=False)
+
+
+BARE = (
+    Layer("bubblewrap", False, "no user namespaces"),
+    Layer("landlock", False, "not in this kernel"),
+    Layer("seccomp", True, "holds"),
+    Layer("rlimits", True, "holds"),
+)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "box.example"])
+def test_submitted_code_of_others_is_not_run_where_nothing_confines_it(host: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        check_confinement(host, BARE, allowed=False)
+
+    for told in ("bubblewrap: no user namespaces", "landlock: not in", "--allow-unconfined"):
+        assert told in str(refused.value)
+
+
+def test_confinement_can_be_waived_and_is_no_matter_on_loopback() -> None:
+    confining = (*BARE[2:], Layer("landlock", True, "holds"))
+
+    check_confinement("0.0.0.0", BARE, allowed=True)
+    check_confinement("0.0.0.0", confining, allowed=False)
+    check_confinement("127.0.0.1", BARE, allowed=False)
+
+
+def test_tokens_in_the_home_are_asked_for_even_once_all_are_revoked(tmp_path: Path) -> None:
+    secret = create(tmp_path / "tokens.toml", "ada", {"agent": "ada"})
+    with running("--http", "0", "--home", str(tmp_path)) as process:
+        url = url_of(process)
+        refused = httpx2.post(url, json=INITIALIZE)
+        headers = {
+            "Authorization": f"Bearer {secret}",
+            "Accept": "application/json, text/event-stream",
+        }
+        batch = httpx2.post(url, json=[], headers=headers)
+    revoke(tmp_path / "tokens.toml", "ada")
+    with running("--http", "0", "--home", str(tmp_path)) as process:
+        _, complaint = process.communicate(timeout=WAIT_S)
+
+    assert refused.status_code == 401
+    assert batch.status_code == 400
+    assert "pydantic.dev" not in batch.text
+    assert process.returncode == 1
+    assert "has no tokens" in complaint
 
 
 @pytest.mark.parametrize(

@@ -150,3 +150,11 @@ def test_a_path_that_no_system_takes_is_a_problem_with_the_roots_listed(
 ) -> None:
     with pytest.raises(ArgumentProblems, match="roots: "):
         folder_under_roots(path, (tmp_path,))
+
+
+def test_more_braces_than_a_parser_takes_in_a_moment_are_a_problem() -> None:
+    source = f"x = f'{'{1}' * 4001}'"
+
+    problems = problems_of_files({"kernel.py": source}, LIMITS)
+
+    assert problems == ("'kernel.py' holds more than 4000 opening braces",)

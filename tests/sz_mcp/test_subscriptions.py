@@ -138,7 +138,7 @@ class Counted(Subscriptions):
         self.published: list[str] = []
         self.ended = anyio.Event()
 
-    async def publish(self, uri: str) -> None:
+    async def publish(self, uri: str, _job: Job[Any] | None = None) -> None:
         self.published.append(uri)
         if self.published.count("sz-mcp://runs") == 2:
             self.ended.set()

@@ -35,7 +35,7 @@ async def test_the_list_of_tools_keeps_its_budget(tmp_path: Path) -> None:
 
 
 async def test_replies_about_a_codec_keep_their_budget(tmp_path: Path) -> None:
-    assert_kept(await spread.collect(tmp_path, ("sz-open",)))
+    assert_kept(await spread.collect(tmp_path, ("sz-open",), ("naive",)))
 
 
 @pytest.mark.slow

@@ -23,7 +23,12 @@ from sz_mcp.answers import View, verify_reply
 from sz_mcp.asked import Asked
 from sz_mcp.pipeline.rounds import fresh_violation
 from sz_mcp.settings import FeedbackLevel
-from tests.toolchains import test_feedback_compile, test_feedback_results, test_feedback_suite
+from tests.toolchains import (
+    test_feedback_compile,
+    test_feedback_results,
+    test_feedback_suite,
+    test_tripwires,
+)
 from tests.toolchains.conftest import HONEST, Open
 from tests.toolchains.crowd import CUBE
 from tests.toolchains.wrong_stages import WRONG
@@ -98,6 +103,27 @@ RECORDED: dict[str, Failure] = {
         FailureKind.BUSY,
         "the machine was busy with other work in 20 of 28 repetitions; try again later",
     ),
+    "lock-held": Failure(
+        Status.INCONCLUSIVE,
+        Status.TIMED,
+        FailureKind.BUSY,
+        "nothing was measured: in 600 s this machine's timing lock was not to be had, which is "
+        "longer than any timing takes. It is held by process 77",
+    ),
+    "too-small": Failure(
+        Status.SUSPECT,
+        Status.TIMED,
+        FailureKind.INTEGRITY,
+        "the stream of 1 bytes is 2e+04 times smaller than that of the best reference (sz-open sz: "
+        "20000 bytes), and from 5 times on a result is reviewed before it counts",
+    ),
+    "too-fast": Failure(
+        Status.SUSPECT,
+        Status.TIMED,
+        FailureKind.INTEGRITY,
+        "compress in 0.001 ms is faster than this machine's memory can move its data (0.02 ms): it "
+        "did not look at all of it, or worked outside the clock",
+    ),
     "integrity": Failure(
         Status.SUSPECT,
         Status.TIMED,
@@ -117,6 +143,8 @@ def test_every_rule_has_a_trigger() -> None:
     triggered |= {wrong.rule for wrong in WRONG.values()}
     triggered |= {rule for fault in FAULTS.values() for rule in fault.rules}
     triggered |= {*test_feedback_suite.ITEMS, *DYING, *RECORDED}
+    topics = {topic for topic, _ in test_tripwires.REFUSED.values()}
+    triggered |= {f"tripwire-{topic.name.lower()}" for topic in topics}
 
     assert {rule.name for rule in every_rule()} == triggered
 

@@ -111,3 +111,22 @@ def test_several_threads_are_measured_where_that_is_worth_it(tmp_path: Path) -> 
     curve = Peaks(path, Never).curve(2)
 
     assert [b.nbytes for b in curve] == [size for size in SIZES if size >= SHARED_FROM]
+
+
+def test_a_peak_that_is_doubted_is_measured_again_and_at_the_size_below(tmp_path: Path) -> None:
+    path = stored(tmp_path / "p.json", 1e-9)
+    peaks = Peaks(path)
+    first = peaks.at(40_000)
+    path.write_text("{}", encoding="utf-8")
+
+    doubted = peaks.doubted(40_000)
+
+    assert doubted.nbytes == first.nbytes == 65536
+    assert doubted.read_gbps >= first.read_gbps
+    assert doubted.write_gbps >= first.write_gbps
+    kept = {b["nbytes"]: b["read_gbps"] for b in json.loads(path.read_text())["1"]}
+    assert kept[32768] > 1e-3
+
+
+def test_a_peak_that_was_seen_is_not_lowered_by_a_doubt(tmp_path: Path) -> None:
+    assert Peaks(stored(tmp_path / "p.json", 9e5)).doubted(SIZES[0]).read_gbps == 9e5

@@ -1,4 +1,4 @@
-"""The child's main loop: limits, then imports and a warm-up, then requests until the socket closes.
+"""The child's main loop: imports and a warm-up, then requests until the socket closes.
 
 A request comes in two steps. PREPARE maps the inputs and builds the arguments; GO calls the kernel
 once per item and holds what it returned for the server to read, or copies it into the output arena.
@@ -15,13 +15,12 @@ import gc
 import importlib
 import mmap
 import os
-import resource
 import signal
 import socket
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import cast
@@ -29,9 +28,10 @@ from typing import cast
 import numba
 import numpy as np
 from numba.core import config
+from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaSystemWarning
 
-from . import explain, wire
+from . import explain, landlock, wire
 from .faults import ContractError, OverlapError, fault_of
 from .output import redirect
 from .phases import PhaseClock
@@ -43,11 +43,16 @@ _MADV_POPULATE_WRITE = 23
 
 _MAX_OUTPUTS = 16
 Kernel = Callable[..., object]
+Rules = Sequence[tuple[int, Sequence[str]]]
+"""As `landlock.restrict` takes them."""
 
 
-def main(fd: int, scratch: str, memory_bytes: int) -> None:
-    """Serve requests on socket `fd` until the server closes it."""
-    _limit(memory_bytes)
+def main(fd: int, scratch: str, *, filtered: bool, devices: bool, loaded: Rules) -> None:
+    """Serve requests on socket `fd` until the server closes it.
+
+    filtered: whether to refuse system calls; devices: but for those that drive devices; loaded:
+    what Landlock is to hold from when the sources are written, nothing if it is no less.
+    """
     redirect()
     # numba shares a lock among processes by /dev/shm, which is not here; nor are other processes.
     warnings.filterwarnings("ignore", "Could not obtain multiprocessing", NumbaSystemWarning)
@@ -56,19 +61,9 @@ def main(fd: int, scratch: str, memory_bytes: int) -> None:
     faulthandler.register(signal.SIGUSR1, 2, all_threads=False)
     channel = socket.socket(fileno=fd)
     _warm_up()
-    refuse()
-    Child(channel, Path(scratch)).serve()
-
-
-def _limit(memory_bytes: int) -> None:
-    pr_set_pdeathsig = 1
-    ctypes.CDLL(None, use_errno=True).prctl(pr_set_pdeathsig, signal.SIGKILL)
-    for limit, value in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_AS, memory_bytes),
-        (resource.RLIMIT_FSIZE, 64 << 20),
-    ):
-        resource.setrlimit(limit, (value, value))
+    if filtered:
+        refuse(devices=devices)
+    Child(channel, Path(scratch), loaded).serve()
 
 
 @numba.njit
@@ -79,16 +74,22 @@ def _nothing(values):  # type: ignore[no-untyped-def]
     return total
 
 
+def _nothing_kept(_function: object) -> None:
+    """In place of a cache."""
+
+
 def _warm_up() -> None:
     # The first compilation of a process starts LLVM: about 0.3 s that the kernel should not pay.
     _nothing(np.ones(8, np.float32))
+    # A process is for one submission, so that a cache on disk serves nobody and costs writing it.
+    Dispatcher.enable_caching = _nothing_kept  # type: ignore[assignment,method-assign]
 
 
 class Child:
     """State of one child: the loaded kernel, the two arenas and the prepared request."""
 
-    def __init__(self, channel: socket.socket, scratch: Path) -> None:
-        self._channel = channel
+    def __init__(self, channel: socket.socket, scratch: Path, loaded: Rules = ()) -> None:
+        self._channel, self._loaded = channel, loaded
         self._sources = scratch / "src"
         self._kernel: ModuleType | None = None
         self._inputs: mmap.mmap | None = None
@@ -131,6 +132,8 @@ class Child:
         self._sources.mkdir()
         for name, text in files.items():
             (self._sources / name).write_bytes(text)
+        if self._loaded:
+            landlock.restrict(self._loaded)
         try:
             for name in files:
                 if name.endswith(".py"):

@@ -1,62 +1,49 @@
-"""System calls that a kernel has no use for, refused once the child is warm.
+"""The system calls a warm child may make, for all of its threads; every other gives EPERM.
 
-They would start processes whose CPU time nobody counts, or leave something for another child: keys,
-locks, System V memory. Threads stay allowed; numba's parallel loops are threads. A list of what is
-refused, not of what is allowed: it closes known doors and is no sandbox by itself.
+A refusal is an error, not the end: an honest kernel that tries gets a PermissionError it can be
+told about. Submissions load afterwards, so no thread of theirs is older than the filter.
 """
 
 from __future__ import annotations
 
 import ctypes
-import platform
+import os
 import struct
+
+from .syscalls import AUDIT, KNOWN_BELOW, allowed, special
 
 _PR_SET_NO_NEW_PRIVS = 38
 _SECCOMP_SET_MODE_FILTER = 1
+_SECCOMP_GET_ACTION_AVAIL = 2
 _SECCOMP_FILTER_FLAG_TSYNC = 1
 _CLONE_THREAD = 0x00010000
-_ALLOW = 0x7FFF0000
-_ERRNO = 0x00050000
-_EPERM, _ENOSYS = 1, 38
-_LOAD, _EQUAL, _SET, _RETURN = 0x20, 0x15, 0x45, 0x06
-"""BPF: ld [k]; jeq #k; jset #k; ret #k (linux/bpf_common.h)."""
-_NR, _ARCH, _ARG0, _ARG1 = 0, 4, 16, 24
-"""Offsets in struct seccomp_data (linux/seccomp.h); low words, little-endian."""
+_EPERM, _EAGAIN, _ENOSYS = 1, 11, 38
+_LOAD, _EQUAL, _AT_LEAST, _SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+"""BPF: ld [k]; jeq #k; jge #k; jset #k; ret #k (linux/bpf_common.h)."""
+_NR, _ARCH = 0, 4
+"""Offsets in struct seccomp_data (linux/seccomp.h)."""
 
-_SYSCALLS: dict[str, tuple[int, dict[str, int]]] = {
-    "x86_64": (
-        0xC000003E,
-        {
-            "seccomp": 317, "clone": 56, "clone3": 435, "fcntl": 72,
-            "fork": 57, "vfork": 58, "execve": 59, "execveat": 322, "ptrace": 101,
-            "process_vm_readv": 310, "process_vm_writev": 311, "pidfd_open": 434,
-            "pidfd_getfd": 438, "keyctl": 250, "add_key": 248, "request_key": 249, "socket": 41,
-            "socketpair": 53, "memfd_create": 319, "sched_setaffinity": 203, "setpriority": 141,
-            "sched_setscheduler": 144, "sched_setattr": 314, "unshare": 272, "setns": 308,
-            "mount": 165, "userfaultfd": 323, "io_uring_setup": 425, "bpf": 321,
-            "perf_event_open": 298, "shmget": 29, "shmat": 30, "msgget": 68, "semget": 64,
-            "mq_open": 240, "flock": 73, "personality": 135,
-        },
-    ),
-    "aarch64": (
-        0xC00000B7,
-        {
-            "seccomp": 277, "clone": 220, "clone3": 435, "fcntl": 25,
-            "execve": 221, "execveat": 281, "ptrace": 117, "process_vm_readv": 270,
-            "process_vm_writev": 271, "pidfd_open": 434, "pidfd_getfd": 438, "keyctl": 219,
-            "add_key": 217, "request_key": 218, "socket": 198, "socketpair": 199,
-            "memfd_create": 279, "sched_setaffinity": 122, "setpriority": 140,
-            "sched_setscheduler": 119, "sched_setattr": 274, "unshare": 97, "setns": 268,
-            "mount": 40, "userfaultfd": 282, "io_uring_setup": 425, "bpf": 280,
-            "perf_event_open": 241, "shmget": 194, "shmat": 196, "msgget": 186, "semget": 190,
-            "mq_open": 180, "flock": 32, "personality": 92,
-        },
-    ),
-}  # fmt: skip
-"""Machine → audit number and system call numbers (arch/*/include, asm-generic/unistd.h)."""
+_FCNTL = (0, 1, 2, 3, 4, 1030, 1034)
+"""F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, F_GET_SEALS: no locks, leases,
+owners, notices, seals or sizes of pipes."""
+_IOCTL = (0x5401, 0x5450, 0x5451)
+"""TCGETS, by which is asked whether something is a terminal; FIONCLEX, FIOCLEX."""
+_MADVISE = (0, 1, 2, 3, 4, 8, 14, 15, 16, 17, 22, 23, 102, 103)
+"""NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE, DONTDUMP, DODUMP,
+POPULATE_READ, POPULATE_WRITE, GUARD_INSTALL, GUARD_REMOVE. Not PAGEOUT, COLD and COLLAPSE, which
+work on files that others read, nor MERGEABLE, which shares equal pages with others."""
+_FUTEX_PRIVATE = 128
+_FUTEX_WAITS = (0, 9, 256, 265)
+"""WAIT and WAIT_BITSET, by either clock."""
+_PRCTL = (15, 16, 38, 0x53564D41)
+"""PR_SET_NAME, PR_GET_NAME, PR_SET_NO_NEW_PRIVS, PR_SET_VMA (names of threads and of memory)."""
 
-_LOCKS = (5, 6, 7, 36, 37, 38, 1024, 1026)
-"""fcntl: get, set and wait for locks, of processes and of open files; leases; directory notices."""
+_Line = tuple[int, int, int, int]
+"""A BPF instruction: code, jump if true, jump if false, operand."""
+_ALLOW: _Line = (_RETURN, 0, 0, 0x7FFF0000)
+_REFUSE: _Line = (_RETURN, 0, 0, 0x00050000 | _EPERM)
+_ABSENT: _Line = (_RETURN, 0, 0, 0x00050000 | _ENOSYS)
+_AGAIN: _Line = (_RETURN, 0, 0, 0x00050000 | _EAGAIN)
 
 
 class _Program(ctypes.Structure):
@@ -65,44 +52,86 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
-def refuse() -> bool:
-    """Install the filter for every thread of this process; whether it holds now."""
-    known = _SYSCALLS.get(platform.machine())
-    if known is None:
+def available() -> bool:
+    """Whether this kernel of the operating system, and what we run in, take such a filter."""
+    machine = os.uname().machine
+    if machine not in AUDIT:
         return False
-    audit, numbers = known
-    code = b"".join(struct.pack("<HBBI", *line) for line in _filter(audit, numbers))
+    action = ctypes.c_uint32(_REFUSE[3] & ~0xFFFF)
+    libc = ctypes.CDLL(None, use_errno=True)
+    number = special(machine)["seccomp"]
+    return int(libc.syscall(number, _SECCOMP_GET_ACTION_AVAIL, 0, ctypes.byref(action))) == 0
+
+
+def refuse(*, devices: bool = False) -> None:
+    """Install the filter for every thread of this process; raises OSError if it can't be.
+
+    devices: whether the drivers of device nodes may be asked anything.
+    """
+    machine = os.uname().machine
+    if machine not in AUDIT:
+        raise OSError(f"no table of system calls for {machine}")
+    lines = instructions(machine, os.getpid(), devices=devices)
+    code = b"".join(struct.pack("<HBBI", *line) for line in lines)
     program = _Program(len(code) // 8, code)
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
-        return False
-    number = numbers["seccomp"]
-    flags = _SECCOMP_FILTER_FLAG_TSYNC
+        raise OSError(ctypes.get_errno(), "no_new_privs can't be set")
+    number, flags = special(machine)["seccomp"], _SECCOMP_FILTER_FLAG_TSYNC
     done = libc.syscall(number, _SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(program))
-    return int(done) == 0
+    if done:
+        # A positive number is a thread that has a filter of its own.
+        error = ctypes.get_errno() if done < 0 else 0
+        raise OSError(error, f"seccomp: {os.strerror(error) if error else f'thread {done}'}")
 
 
-def _filter(audit: int, numbers: dict[str, int]) -> list[tuple[int, int, int, int]]:
-    """BPF instructions (code, jump if true, jump if false, operand)."""
-    special = ("seccomp", "clone", "clone3", "fcntl")
-    lines = [(_LOAD, 0, 0, _ARCH), (_EQUAL, 1, 0, audit), _answer(_EPERM), (_LOAD, 0, 0, _NR)]
-    for name, number in numbers.items():
-        if name not in special:
-            lines += [(_EQUAL, 0, 1, number), _answer(_EPERM)]
-    # glibc falls back from clone3, whose flags a filter can't see, to clone.
-    lines += [(_EQUAL, 0, 1, numbers["clone3"]), _answer(_ENOSYS)]
-    lines += [
-        (_EQUAL, 0, 4, numbers["clone"]),
-        (_LOAD, 0, 0, _ARG0),
-        (_SET, 1, 0, _CLONE_THREAD),
-        _answer(_EPERM),
-        (_RETURN, 0, 0, _ALLOW),
-    ]
-    lines += [(_EQUAL, 0, 1 + 2 * len(_LOCKS), numbers["fcntl"]), (_LOAD, 0, 0, _ARG1)]
-    for command in _LOCKS:
-        lines += [(_EQUAL, 0, 1, command), _answer(_EPERM)]
-    return [*lines, (_RETURN, 0, 0, _ALLOW)]
+def instructions(machine: str, own: int, *, devices: bool) -> list[_Line]:
+    """The filter of a process with the id `own`."""
+    numbers = special(machine)
+    lines: list[_Line] = [(_LOAD, 0, 0, _ARCH), (_EQUAL, 1, 0, AUDIT[machine]), _REFUSE]
+    # With bit 30 set it is of the x32 ABI: far above what is known.
+    lines += [(_LOAD, 0, 0, _NR), (_AT_LEAST, 0, 1, KNOWN_BELOW), _ABSENT]
+    bodies: dict[str, list[_Line]] = {
+        "madvise": _one_of(2, _MADVISE),
+        # Others are woken through a page of a file that both have mapped, if it is not private.
+        # pthread_join waits so, for what is its own: it looks again until the thread is gone.
+        "futex": [
+            _argument(1), (_SET, 0, 1, _FUTEX_PRIVATE), _ALLOW,
+            *(line for op in _FUTEX_WAITS for line in ((_EQUAL, 0, 1, op), _AGAIN)),
+            _REFUSE,
+        ],
+        "clone": [_argument(0), (_SET, 0, 1, _CLONE_THREAD), _ALLOW, _REFUSE],
+        # Its flags lie in memory, where a filter can't see them. glibc then uses clone.
+        "clone3": [_ABSENT],
+        "tgkill": _one_of(0, (own,)),
+        "kill": _one_of(0, (own,)),
+        "fcntl": _one_of(1, _FCNTL),
+        "ioctl": [_ALLOW] if devices else _one_of(1, _IOCTL),
+        "prctl": _one_of(0, _PRCTL),
+        # To ask for its own limits: nothing is to be set, which is a pointer of 64 bits.
+        "prlimit64": [
+            _argument(0), (_EQUAL, 0, 5, 0),
+            _argument(2), (_EQUAL, 0, 3, 0),
+            _argument(2, high=True), (_EQUAL, 0, 1, 0),
+            _ALLOW, _REFUSE,
+        ],
+    }  # fmt: skip
+    # These first: Linux remembers which calls are allowed whatever their arguments, and skips the
+    # filter for them; for these it runs each time.
+    for name, body in bodies.items():
+        lines += [(_EQUAL, 0, len(body), numbers[name]), *body]
+    for number in allowed(machine).values():
+        lines += [(_EQUAL, 0, 1, number), _ALLOW]
+    return [*lines, _REFUSE]
 
 
-def _answer(number: int) -> tuple[int, int, int, int]:
-    return (_RETURN, 0, 0, _ERRNO | number)
+def _argument(index: int, *, high: bool = False) -> _Line:
+    """Load half an argument; both machines are little-endian."""
+    return (_LOAD, 0, 0, 16 + 8 * index + 4 * high)
+
+
+def _one_of(index: int, values: tuple[int, ...]) -> list[_Line]:
+    lines = [_argument(index)]
+    for value in values:
+        lines += [(_EQUAL, 0, 1, value), _ALLOW]
+    return [*lines, _REFUSE]

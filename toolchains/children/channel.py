@@ -20,7 +20,7 @@ from toolchains.base import Fill, Phase, Reply
 from toolchains.child import wire
 
 from .arenas import Arena
-from .clock import Snapshot, own_wait_ns, snapshot
+from .clock import Snapshot, lost_to_others_s, own_wait_ns, snapshot
 from .cores import all_cores
 from .counters import Counters
 from .memory import MemoryReader
@@ -125,9 +125,14 @@ class Channel:
             self._hold = False
             calls = replace(calls, held=False)
             result = self._request(calls, content, deadline)
+            if isinstance(result, Reply):
+                # It has seen this content before, so its time is not what the work takes.
+                result = replace(result, disturbed=True)
         return result
 
     def _request(self, calls: wire.Calls, content: _Content, deadline: float) -> Reply | wire.Fault:
+        # Work between requests slows whatever is timed meanwhile, or listens to it.
+        idle = self.still_intact()
         self._reserve(calls, deadline)
         self.child.send(wire.pack_prepare(self.child.next_seq(), calls))
         fault = self._expect(wire.Kind.PREPARED, deadline)
@@ -142,7 +147,9 @@ class Channel:
         finally:
             if counters is not None:
                 counters.close()
-        return result if isinstance(result, wire.Fault) else replace(result, inputs=inputs)
+        if isinstance(result, wire.Fault):
+            return result
+        return replace(result, inputs=inputs, intact=result.intact and idle)
 
     def still_intact(self) -> bool:
         """Whether the child has slept since its last reply, and started no process."""
@@ -176,6 +183,8 @@ class Channel:
         end, after = self._stop(deadline)
         waited = own_wait_ns() - waited + max(0, after.wait_ns - before.wait_ns)
         self._rest = after
+        cpu_seconds = (after.cpu_ns - ready.cpu_ns) * 1e-9
+        lost = lost_to_others_s(waited * 1e-9, cpu_seconds, self._threads * (end - start))
         usage = counters.stop() if counters is not None else None
         if kind is wire.Kind.FAULT:
             return wire.unpack_fault(message)
@@ -190,9 +199,9 @@ class Channel:
             seconds=end - start,
             child_seconds=done.nanoseconds * 1e-9,
             wait_seconds=waited * 1e-9,
-            disturbed=waited * 1e-9 > self._tolerated(end - start),
+            disturbed=lost > self._tolerated(end - start),
             intact=intact and after.asleep and not child.strays(),
-            cpu_seconds=(after.cpu_ns - ready.cpu_ns) * 1e-9,
+            cpu_seconds=cpu_seconds,
             phases=tuple(
                 Phase(p.name, p.file, p.line, p.calls, p.nanoseconds * 1e-9, p.compiled)
                 for p in done.phases

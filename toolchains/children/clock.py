@@ -7,6 +7,7 @@ Work before or after would show as CPU time between two snapshots.
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 
 
@@ -17,7 +18,7 @@ class Snapshot:
     asleep: bool
     """Every thread was sleeping when looked at."""
     cpu_ns: int
-    """CPU time of all threads; exact for sleeping ones (proc(5), schedstat)."""
+    """CPU time of all threads, those that have ended too; exact while all sleep."""
     wait_ns: int
     """Time that its threads were ready to run and did not."""
     threads: int
@@ -26,7 +27,7 @@ class Snapshot:
 def snapshot(pid: int) -> Snapshot:
     """Look at a process; a process that is gone counts as asleep with nothing used."""
     tasks = f"/proc/{pid}/task"
-    asleep, cpu, wait, threads = True, 0, 0, 0
+    asleep, wait, threads = True, 0, 0
     try:
         names = os.listdir(tasks)  # noqa: PTH208 (on the clock's path; Path objects cost 3x)
     except FileNotFoundError:
@@ -34,13 +35,33 @@ def snapshot(pid: int) -> Snapshot:
     for name in names:
         try:
             state = _read(f"{tasks}/{name}/stat")
-            ran, waited, _ = _read(f"{tasks}/{name}/schedstat").split()
+            _, waited, _ = _read(f"{tasks}/{name}/schedstat").split()
         except (FileNotFoundError, ProcessLookupError):
             continue
         # The state follows the last parenthesis: a thread may have parentheses in its name.
         asleep = asleep and state[state.rindex(b")") + 2 :][:1] == b"S"
-        cpu, wait, threads = cpu + int(ran), wait + int(waited), threads + 1
-    return Snapshot(asleep, cpu, wait, threads)
+        wait, threads = wait + int(waited), threads + 1
+    return Snapshot(asleep, _cpu_ns(pid), wait, threads)
+
+
+def _cpu_ns(pid: int) -> int:
+    """CPU time of a process. A sum over its threads would lose those that ended."""
+    # CPUCLOCK_SCHED of the process (linux/posix-timers.h), as clock_getcpuclockid(3) makes it.
+    clock = (~pid << 3) | 2
+    try:
+        return time.clock_gettime_ns(clock)
+    except OSError:
+        return 0
+
+
+def lost_to_others_s(waited_s: float, cpu_s: float, room_s: float) -> float:
+    """Waiting to run, without what threads of a child did to each other.
+
+    room_s: time that they could have run, on as many cores as they may use; what they used of it,
+    cpu_s, nobody took from them. Else a kernel could start threads that wait for each other, and
+    have the repetitions thrown away in which it is slow.
+    """
+    return min(waited_s, max(0.0, room_s - cpu_s))
 
 
 def own_wait_ns() -> int:
@@ -66,6 +87,16 @@ def parent_of(pid: int) -> int:
     except (FileNotFoundError, ProcessLookupError):
         return 0
     return int(status[status.rindex(b")") + 2 :].split()[1])
+
+
+def written_bytes(pid: int) -> int:
+    """Bytes that a process wrote, by calls or by dirtying pages of files; 0 if that is not told."""
+    try:
+        text = _read(f"/proc/{pid}/io")
+    except OSError:
+        return 0
+    counts = dict(line.split(b": ") for line in text.splitlines())
+    return max(int(counts[b"wchar"]), int(counts[b"write_bytes"]))
 
 
 def _read(path: str) -> bytes:

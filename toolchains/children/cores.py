@@ -94,6 +94,7 @@ def _worked_ns(pid: int, task: int) -> int:
 
 
 def _pin(tasks: set[int], cores: frozenset[int]) -> None:
+    # Another user's threads stay where they are if the server lacks SYS_NICE.
     for task in tasks:
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, PermissionError):
             os.sched_setaffinity(task, cores)

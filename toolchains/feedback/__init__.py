@@ -12,6 +12,8 @@ from . import (
     numba_rules,
     stage_rules,
     task_rules,
+    timing_rules,
+    tripwire_rules,
 )
 from .performance_rules import Facts, performance_guidance
 from .rules import Rule, first_guidance
@@ -25,7 +27,12 @@ RESULTS: tuple[Rule, ...] = (
 )
 """About what a kernel made, whatever its target."""
 TABLES: dict[str, tuple[Rule, ...]] = {
-    "numba": (*numba_rules.RULES, *child_rules.RULES),
+    "numba": (
+        *tripwire_rules.RULES,
+        *timing_rules.RULES,
+        *numba_rules.RULES,
+        *child_rules.RULES,
+    ),
 }
 """About how it ran, by the part of a target before the colon."""
 

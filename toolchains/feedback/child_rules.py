@@ -292,9 +292,16 @@ _CALLS: tuple[Rule, ...] = (
 
 _OUTSIDE: tuple[Rule, ...] = (
     _raised(
+        "closed-files",
+        r"Errno 13|Permission denied",
+        "A child opens Python's library and the files of its own folder only.",
+        "Work on the arguments alone; what must be a file goes to tempfile.gettempdir().",
+    ),
+    _raised(
         "no-processes",
         r"PermissionError|Operation not permitted",
-        "Processes, sockets and shared memory are refused in a child.",
+        "Processes, sockets, shared memory, locks, links, modes and priorities are refused in a "
+        "child.",
         "Use compiled code; threads count only with threads=N in the request (parallel=True, "
         "prange).",
     ),

@@ -239,3 +239,36 @@ def test_every_mode_holds_on_every_case_of_the_suite(mode: str, quantise: Quanti
 
         assert done.comparison.holds, case.name
         assert mode == "ratio" or outcome_of(done).reached, case.name
+
+
+@pytest.mark.parametrize("hole", [1e20, -999.0, math.nan])
+def test_holes_do_not_count_towards_a_psnr(hole: float) -> None:
+    """Nine of ten values are holes, which come back exactly; counted, they would hide 10 dB."""
+    data = waves()
+    data[np.arange(data.size) % 10 > 0] = hole
+    there = data[::10].astype(np.float64)
+
+    def furthest_but_holes(values: Array, bound: float) -> Array:
+        moved = furthest(values, bound)
+        moved[np.arange(values.size) % 10 > 0] = values[1]
+        return moved
+
+    done = passed(data, Wanted("psnr", 60.0, None if hole != hole else hole), furthest_but_holes)
+
+    mean = np.mean((there - done.decoded[::10]) ** 2)
+    psnr = 20 * math.log10(np.ptp(there)) - 10 * math.log10(mean)
+    outcome = outcome_of(done)
+    assert psnr >= 60.0
+    assert outcome.reached is True
+    assert outcome.achieved == pytest.approx(psnr, abs=1e-9)
+
+
+def test_a_psnr_is_known_where_squares_of_errors_underflow() -> None:
+    data = waves(np.float64) * 1e-200
+
+    done = passed(data, Wanted("psnr", 60.0), furthest)
+
+    errors = (data - done.decoded) * 1e200
+    psnr = 20 * math.log10(np.ptp(data * 1e200)) - 10 * math.log10(np.mean(errors**2))
+    assert outcome_of(done).achieved == pytest.approx(psnr, abs=1e-6)
+    assert psnr >= 60.0

@@ -313,7 +313,7 @@ def decompress(stream, shape, dtype):
     "body",
     [
         "    while True: pass",
-        "    import os; os._exit(0)",
+        "    import os; getattr(os, '_exit')(0)",
         "    import ctypes; ctypes.string_at(0)",
     ],
 )
