@@ -26,6 +26,15 @@ RULES: tuple[Rule, ...] = (
         "makes the stream so small: that is what a reviewer reads first.",
     ),
     Rule(
+        "remembered",
+        frozenset({FailureKind.INTEGRITY}),
+        r"had not seen the field before",
+        "The kernel was loaded once more and given content that it could not know; there its "
+        "streams are larger, or a call costs more than twice the processor time.",
+        "Keep nothing of one call's data for the next: no streams, outputs or statistics. Tables "
+        "that depend on shape, type or bound alone are fine.",
+    ),
+    Rule(
         "too-fast",
         frozenset({FailureKind.INTEGRITY}),
         r"faster than this machine's memory can move its data",
