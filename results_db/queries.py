@@ -23,7 +23,7 @@ TIMEOUT_S = 10.0
 DRAIN_WAIT_S = 1.0
 """How long a query waits for another process's drain to end before it reads what there is."""
 
-FIRST_WAIT_S = 5.0
+FIRST_WAIT_S = 10.0
 """The same where there is nothing to read yet: making a database takes a second or two."""
 
 SQL_LIMIT = 100_000

@@ -150,7 +150,8 @@ def batch_size(bench: Bench) -> int:
         empty = live.null_round_trip_s[function]
         wanted = max(wanted, empty / _OVERHEAD_SHARE / max(seconds, 1e-7))
     room = _BATCH_BYTES // max(1, bench.field.data.nbytes)
-    return int(max(1, min(math.ceil(wanted), MAX_BATCH, room)))
+    # A round trip that was cut short took forever.
+    return max(1, math.ceil(min(wanted, MAX_BATCH, room)))
 
 
 def outside_the_clock(bench: Bench, replies: Sequence[Reply]) -> Failure | None:

@@ -47,7 +47,8 @@ async def assert_right(home: Path, tasks: Iterable[str]) -> None:
 async def _assert_right(client: Client, task: str, files: dict[str, str]) -> None:
     kernel = await call(client, "compile_kernel", task=task, target="numba", files=files)
     assert kernel.data["status"] == "compiled", kernel.text
-    assert kernel.data["diagnostics"] == [], kernel.text
+    # A note says how long the first call took, which is the machine's matter.
+    assert {one["severity"] for one in kernel.data["diagnostics"]} <= {"note"}, kernel.text
     told = await call(client, "verify_bounds", kernel_id=kernel.data["kernel_id"])
     if told.data["status"] == "running":
         told = await call(client, "get_result", run_id=told.data["run_id"], wait_s=45)

@@ -121,19 +121,24 @@ class Http:
         return answer.status_code, answer.json()
 
 
-def test_health_says_how_the_server_is_without_a_token(tmp_path: Path) -> None:
+def test_health_says_how_the_server_is_and_without_a_token_no_more_than_its_status(
+    tmp_path: Path,
+) -> None:
     tokens = tmp_path / "tokens.toml"
     tokens.write_text('[tokens.ada]\ntoken = "0123456789abcdef"\nagent = "ada"\n')
     home = tmp_path / "home"
     with running("--http", "0", "--home", str(home), "--token-file", str(tokens)) as process:
         url = url_of(process).replace("/mcp", "/health")
         well = httpx2.get(url, timeout=WAIT_S)
+        known = {"Authorization": "Bearer 0123456789abcdef"}
+        whole = httpx2.get(url, timeout=WAIT_S, headers=known)
         shutil.rmtree(home / "journal", ignore_errors=True)
         (home / "journal").write_text("in the way")
-        ill = httpx2.get(url, timeout=WAIT_S)
+        ill = httpx2.get(url, timeout=WAIT_S, headers=known)
 
-    told = well.json()
-    assert well.status_code == 200
+    assert (well.status_code, well.json()) == (200, {"status": "ok"})
+    told = whole.json()
+    assert whole.status_code == 200
     assert (told["status"], told["version"]) == ("ok", __version__)
     assert (told["schema_version"], told["running_jobs"]) == (schema.VERSION, 0)
     assert told["uptime_s"] > 0

@@ -325,10 +325,11 @@ def compress(data, abs_bound):
             pass
     return np.array([os.WTERMSIG(ended)], np.uint8)
 """
+    others = folders_of(found.groups)
     pool = Pool(0, 1 << 30, PlainIsolation("for a test", doors=doors))
     submission = Submission("sz-open", "numba", {"kernel.py": source})
     session = session_of(open_session(pool, submission, ("compress",), Cancellation()))
-    folders = [p for _, parent in found.groups.parents for p in parent.glob(mine())]
+    folders = folders_of(found.groups) - others
     for folder in folders:
         limit = folder / "memory.limit_in_bytes"
         second = folder / "memory.max"
@@ -346,11 +347,13 @@ def compress(data, abs_bound):
     else:
         assert reply.outputs[0][0][0] == signal.SIGKILL
     assert folders
-    assert not [p for _, parent in found.groups.parents for p in parent.glob(mine())]
+    assert not any(folder.exists() for folder in folders)
 
 
-def mine() -> str:
-    return f"sz-mcp-child-{os.getpid()}-*"
+def folders_of(groups: cgroups.Groups) -> set[Path]:
+    """Those of this process's children."""
+    mine = f"sz-mcp-child-{os.getpid()}-*"
+    return {folder for _, parent in groups.parents for folder in parent.glob(mine)}
 
 
 def test_groups_of_the_second_version_are_looked_for_where_this_process_is(tmp_path: Path) -> None:

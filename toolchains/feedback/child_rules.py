@@ -298,20 +298,20 @@ _OUTSIDE: tuple[Rule, ...] = (
         "Work on the arguments alone; what must be a file goes to tempfile.gettempdir().",
     ),
     _raised(
+        "no-shared-memory",
+        r"PermissionError|FileNotFoundError|OSError",
+        "Processes and shared memory are refused in a child.",
+        "Use compiled code; threads count only with threads=N in the request (parallel=True, "
+        "prange).",
+        line=r"Pool|Process|multiprocessing|shared_memory",
+    ),
+    _raised(
         "no-processes",
         r"PermissionError|Operation not permitted",
         "Processes, sockets, shared memory, locks, links, modes and priorities are refused in a "
         "child.",
         "Use compiled code; threads count only with threads=N in the request (parallel=True, "
         "prange).",
-    ),
-    _raised(
-        "no-shared-memory",
-        r"FileNotFoundError|OSError",
-        "Processes and shared memory are refused in a child.",
-        "Use compiled code; threads count only with threads=N in the request (parallel=True, "
-        "prange).",
-        line=r"Pool|Process|multiprocessing|shared_memory",
     ),
     _raised(
         "no-files",
