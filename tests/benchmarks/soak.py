@@ -44,6 +44,8 @@ WARM_UP_SHARE = 0.2
 """Of the time: how long the agents work before the state is looked at first."""
 GROWTH_SHARE, GROWTH_MB = 0.1, 50.0
 """What memory at rest may grow by: allocators and caches are never quite at rest."""
+JUDGED_MINUTES = 5.0
+"""In less not every thread and cache has been at work before the state is looked at first."""
 
 
 @dataclass(frozen=True)
@@ -305,7 +307,8 @@ def _check_memory(samples: Sequence[Sample], report: Report) -> None:
     report.largest_own_mb = max((one.own_mb for one in samples), default=0.0)
     report.largest_rss_mb = max((one.rss_mb for one in samples), default=0.0)
     report.largest_tree_mb = max((one.tree_mb for one in samples), default=0.0)
-    if report.growth_mb > GROWTH_SHARE * before.own_mb + GROWTH_MB:
+    allowed = GROWTH_SHARE * before.own_mb + GROWTH_MB
+    if report.minutes >= JUDGED_MINUTES and report.growth_mb > allowed:
         report.problems.append(f"memory at rest grew by {report.growth_mb:.0f} MB")
 
 
