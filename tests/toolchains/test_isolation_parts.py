@@ -356,6 +356,26 @@ def folders_of(groups: cgroups.Groups) -> set[Path]:
     return {folder for _, parent in groups.parents for folder in parent.glob(mine)}
 
 
+def test_pools_of_one_process_have_groups_side_by_side() -> None:
+    first, second = find_groups().groups, find_groups().groups
+    if first is None or second is None:
+        pytest.skip("no control group can be made here")
+    made = [(groups, groups.make(1 << 30, 8)) for groups in (first, second, first)]
+    folders = {folder for _, group in made for folder in group.folders}
+    for groups, group in made:
+        groups.remove(group)
+
+    assert len(folders) == 3 * len(made[0][1].folders)
+    assert not any(folder.exists() for folder in folders)
+
+
+def test_of_a_group_that_gets_no_limit_nothing_is_left(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        cgroups.Groups((("pids", tmp_path),)).make(1 << 30, 8)
+
+    assert not list(tmp_path.iterdir())
+
+
 def test_groups_of_the_second_version_are_looked_for_where_this_process_is(tmp_path: Path) -> None:
     """In a folder that only looks like a hierarchy: it makes no files of its own."""
     own = tmp_path / "top" / "system.slice" / "server.service"

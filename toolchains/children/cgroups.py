@@ -8,8 +8,8 @@ administrator has prepared that; the top of the hierarchy is tried next.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
+import secrets
 import signal
 import threading
 import time
@@ -55,22 +55,25 @@ class Groups:
     def __init__(self, parents: tuple[tuple[str, Path], ...]) -> None:
         """parents: controller → the folder that groups are made in."""
         self.parents = parents
-        self._numbers = itertools.count()
         self._lock = threading.Lock()
         self._left: list[Group] = []
 
     def make(self, memory_bytes: int, tasks: int) -> Group:
         """An empty group with limits. Raises OSError."""
-        name = f"{_PREFIX}{os.getpid()}-{next(self._numbers)}"
-        folders = tuple(dict.fromkeys(parent / name for _, parent in self.parents))
-        for folder in folders:
-            folder.mkdir()
-        for controller, parent in self.parents:
-            if controller == "pids":
-                _write(parent / name / "pids.max", tasks)
-            else:
-                _limit_memory(parent / name, memory_bytes)
-        return Group(folders)
+        name = _new_name()
+        group = Group(tuple(dict.fromkeys(parent / name for _, parent in self.parents)))
+        try:
+            for folder in group.folders:
+                folder.mkdir()
+            for controller, parent in self.parents:
+                if controller == "pids":
+                    _write(parent / name / "pids.max", tasks)
+                else:
+                    _limit_memory(parent / name, memory_bytes)
+        except OSError:
+            group.remove()
+            raise
+        return group
 
     def remove(self, group: Group) -> None:
         """Now or, while a process in it is ending, with a later one."""
@@ -145,7 +148,7 @@ def _tried(parent: Path, controller: str) -> str:
     if second:
         with contextlib.suppress(OSError):
             _write(parent / "cgroup.subtree_control", f"+{controller}")
-    folder = parent / f"{_PREFIX}{os.getpid()}-probe-{threading.get_native_id()}"
+    folder = parent / _new_name()
     try:
         folder.mkdir()
     except OSError as error:
@@ -157,6 +160,11 @@ def _tried(parent: Path, controller: str) -> str:
         return "the server's group holds processes, or passes no such controller on"
     finally:
         _removed(folder)
+
+
+def _new_name() -> str:
+    """Like no other: a process has several pools, and its number belonged to others before it."""
+    return f"{_PREFIX}{os.getpid()}-{secrets.token_hex(6)}"
 
 
 def _limit_memory(folder: Path, memory_bytes: int) -> None:

@@ -11,7 +11,7 @@ from kernels.fields import Catalogue
 from kernels.records import Kernel, Submission, Verdict
 from sz_mcp.answers import View, verify_reply
 from sz_mcp.asked import Asked
-from sz_mcp.pipeline import SUITE, Pipeline, Request, Watch, shrinking
+from sz_mcp.pipeline import SUITE, Pipeline, Request, Watch
 from sz_mcp.texts import text_of
 from tests.toolchains.crowd import Crowd
 from tests.wrong_kernels.faults import CLASSES, FAULTS, HALO, KERNELS, Fault, right
@@ -78,13 +78,7 @@ def test_the_same_kernel_without_the_mistake_holds(crowd: Crowd, kernel: str) ->
     assert (verdict.holds, verdict.failure) == (True, None)
 
 
-@pytest.mark.slow
-def test_what_breaks_at_the_border_of_a_block_is_told_in_runs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # Late in a long run of tests, 1.5 s of this thread were not always enough to shrink an array.
-    monkeypatch.setattr(shrinking, "BUDGET_S", 30.0)
-    monkeypatch.setattr(shrinking, "PATIENCE_S", 60.0)
+def test_what_breaks_at_the_border_of_a_block_is_told_in_runs() -> None:
     fault = HALO["differences over the border"]
     kernel = Kernel("k_1", Submission("sz-open", "numba", {"kernel.py": fault.source}))
     pipeline = Pipeline(Catalogue(), warm_children=2)
