@@ -14,13 +14,12 @@ import heapq
 import json
 import os
 import re
-import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kernels.records import Kernel, Submission
 from results_db.errors import BlobError, UnknownKernelError
-from results_db.files import LedgerFiles, sync_folder
+from results_db.files import LedgerFiles, replace_file, sync_folder
 
 _SAFE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -178,7 +177,7 @@ def _write(path: Path, data: bytes) -> None:
     try:
         if not _holds(path, data):
             path.parent.mkdir(parents=True, exist_ok=True)
-            _replace(path, data)
+            replace_file(path, data)
         # Also for what was there: whoever put it may not have come to this yet.
         sync_folder(path.parent)
     except OSError as error:
@@ -190,16 +189,3 @@ def _holds(path: Path, data: bytes) -> bool:
         return path.read_bytes() == data
     except FileNotFoundError:
         return False
-
-
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,6 +77,24 @@ class LedgerFiles:
         """Create the folders."""
         for folder in (self.journal, self.archive, self.blobs):
             folder.mkdir(parents=True, exist_ok=True)
+
+
+def replace_file(path: Path, data: bytes, mode: int = 0o666) -> None:
+    """Give a file new content as a whole: whoever reads it finds the old one or the new one.
+
+    mode: of the file, less the umask. Raises OSError, and the file is as it was.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def sync_folder(folder: Path) -> None:

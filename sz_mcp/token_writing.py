@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from results_db.files import sync_folder
+from results_db.files import replace_file, sync_folder
 from sz_mcp.errors import SettingsError
 from sz_mcp.tokens import Token, check, digest_of, tokens_of
 
@@ -79,7 +79,9 @@ def _changing(path: Path) -> Iterator[dict[str, Token]]:
             tokens = tokens_of(path) if path.exists() else {}
             yield tokens
             check(path, tokens)
-            _replace(path, _HEAD + "".join(_table(name, one) for name, one in tokens.items()))
+            text = _HEAD + "".join(_table(name, one) for name, one in tokens.items())
+            replace_file(path, text.encode(), 0o600)
+            sync_folder(path.parent)
     except OSError as error:
         raise SettingsError(f"can't change {path}: {error}") from error
 
@@ -93,21 +95,6 @@ def _locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _replace(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
 
 
 def _table(name: str, token: Token) -> str:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,6 +26,7 @@ from toolchains.base import Session
 from .first import First
 from .rounds import Bench
 from .roundtrip import compress, decompress
+from .sessions import further
 
 _DECOYS = 2
 """Rounds on other content: the first compiles, the other settles the memory."""
@@ -106,16 +106,8 @@ def _first_sight(bench: Bench) -> First | Failure:
     """The field, in processes of their own that have seen decoys only."""
     assert bench.fresh is not None
     bench.watch.progress(1.0, "once more in processes that have not seen the field")
-    session = bench.fresh()
-    if isinstance(session, Failure):
-        return session
-    cancellation = bench.watch.cancellation
-    cancellation.attach(session.kill)
-    try:
-        with closing(session):
-            return _asked(bench, session)
-    finally:
-        cancellation.detach(session.kill)
+    with further(bench.fresh, bench.watch) as session:
+        return session if isinstance(session, Failure) else _asked(bench, session)
 
 
 def _asked(bench: Bench, session: Session) -> First | Failure:

@@ -9,8 +9,8 @@ it is run again with every index checked, which is done once per kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,6 +24,7 @@ from .cases import Case, Outcome
 from .harm import Harm, harms
 from .requests import Watch
 from .roundtrip import compress
+from .sessions import Opened, further
 
 _DAMAGED = ("size_33", "prime_2d", "all_kinds", "smooth_3d")
 """Cases whose streams are damaged: of some and of few blocks, with and without NaN."""
@@ -40,8 +41,6 @@ _FATAL = frozenset(
     {FailureKind.TIMEOUT, FailureKind.CRASH, FailureKind.INTEGRITY, FailureKind.CANCELLED}
 )
 _ADVICE = "a decoder must validate lengths before reading"
-
-Opened = Callable[[], Session | Failure]
 
 
 @dataclass(frozen=True)
@@ -168,8 +167,8 @@ class _Desk:
 
     def _once_more(self, whole: _Whole, harm: Harm, late: Failure) -> Reply | Failure:
         """With more time: it may have been compiled just then, or other work was in the way."""
-        session = self._stack.enter_context(_opened(self._others.fresh, self._watch))
-        if session is None:
+        session = self._stack.enter_context(further(self._others.fresh, self._watch))
+        if isinstance(session, Failure):
             return late
         self._session = session
         limit = _COMPILING_S + deadline_s(harm.like.nbytes)
@@ -183,8 +182,8 @@ class _Desk:
     def _explained(self, whole: _Whole, harm: Harm, failure: Failure) -> Failure:
         """With the line that read beyond an array, if checking indices shows it."""
         if failure.kind is FailureKind.CRASH:
-            with _opened(self._others.checked, self._watch) as session:
-                if session is not None:
+            with further(self._others.checked, self._watch) as session:
+                if not isinstance(session, Failure):
                     failure = _overrun(session, whole, harm) or failure
         return _told(whole, harm, failure)
 
@@ -215,25 +214,10 @@ def _decode(session: Session, harm: Harm, limit_s: float) -> Reply | Failure:
     return session.call_guarded("decompress", arguments, capacity=room, deadline_s=limit_s)
 
 
-@contextmanager
-def _opened(opened: Opened, watch: Watch) -> Iterator[Session | None]:
-    """A further session while this lasts; None if there is none."""
-    session = opened()
-    if isinstance(session, Failure):
-        yield None
-        return
-    watch.cancellation.attach(session.kill)
-    try:
-        yield session
-    finally:
-        watch.cancellation.detach(session.kill)
-        session.close()
-
-
 def _replayed(quiet: Sequence[tuple[_Whole, Harm]], others: Others, watch: Watch) -> bool:
     """Whether all was decoded again with indices checked. Raises _Failed if one was wrong."""
-    with _opened(others.checked, watch) as session:
-        if session is None:
+    with further(others.checked, watch) as session:
+        if isinstance(session, Failure):
             return False
         for whole, harm in quiet[:: -(-len(quiet) // _REPLAYED)]:
             failure = _overrun(session, whole, harm)

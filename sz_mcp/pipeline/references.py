@@ -15,7 +15,7 @@ import math
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from toolchains.children.pool import ChildrenUnavailable
 
 from .requests import Watch
 from .roundtrip import compress
+from .sessions import further
 
 TIMES_SMALLER = 5
 LEAST_BYTES = 4096
@@ -103,28 +104,15 @@ class References:
     def _worked(self, style: str, made: Made, watch: Watch) -> int | None:
         """By children of its own. Raises PoolClosed."""
         watch.progress(0.08, f"comparing the size with the reference {style}, which is compiled")
-        with self._loaded(baselines.read("sz-open", style), watch) as session:
-            if session is None:
-                return None
-            packed = compress(session, [made.data], made.abs_bound)
-        return None if isinstance(packed, Failure) else packed.streams[0].nbytes
-
-    @contextmanager
-    def _loaded(self, submission: Submission, watch: Watch) -> Iterator[Session | None]:
+        submission = baselines.read("sz-open", style)
         try:
-            session = self._load(submission, 1, watch.cancellation)
+            with further(lambda: self._load(submission, 1, watch.cancellation), watch) as session:
+                if isinstance(session, Failure):
+                    return None
+                packed = compress(session, [made.data], made.abs_bound)
         except ChildrenUnavailable:
-            yield None
-            return
-        if isinstance(session, Failure):
-            yield None
-            return
-        watch.cancellation.attach(session.kill)
-        try:
-            yield session
-        finally:
-            watch.cancellation.detach(session.kill)
-            session.close()
+            return None
+        return None if isinstance(packed, Failure) else packed.streams[0].nbytes
 
     def _keep(self, key: str, size: int, *, write: bool) -> None:
         with self._lock:

@@ -36,6 +36,7 @@ from .live import LiveKernel
 from .references import References
 from .requests import Request, Watch
 from .roundtrip import compress, decompress, run_stage
+from .sessions import Opened
 from .yardstick import Yardstick
 
 MAX_BATCH = 16
@@ -74,7 +75,7 @@ class Bench:
     """Context in which this machine times nothing else and starts no children."""
     references: References | None = None
     """To compare the size of a stream with; None: it is not compared."""
-    fresh: Callable[[], Session | Failure] | None = None
+    fresh: Opened | None = None
     """Loads the kernel in processes that have seen nothing; None: it is believed without."""
     stands_for: Field | None = None
     """Where `field` is what a kernel is given in place of the one that was asked for: that one."""

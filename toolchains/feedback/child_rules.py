@@ -295,7 +295,8 @@ _OUTSIDE: tuple[Rule, ...] = (
         "closed-files",
         r"Errno 13|Permission denied",
         "A child opens Python's library and the files of its own folder only.",
-        "Work on the arguments alone; what must be a file goes to tempfile.gettempdir().",
+        "Work on the arguments alone; only with bubblewrap can a file be made, in "
+        "tempfile.gettempdir().",
     ),
     _raised(
         "no-shared-memory",
