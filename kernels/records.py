@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels.diagnostics import Diagnostic as Diagnostic
 from kernels.error_pattern import ErrorPattern
 from kernels.likeness import likeness
 from kernels.statuses import Execution as Execution
@@ -73,22 +74,6 @@ class Kernel:
     submission: Submission
     agent: str = ""
     session: str = ""
-
-
-@dataclass(frozen=True)
-class Diagnostic:
-    """One message of a compiler, a run or a check, with the place in the agent's own files."""
-
-    severity: str
-    """error | warning | note"""
-    message: str
-    file: str | None = None
-    line: int | None = None
-    """1-based."""
-    column: int | None = None
-    """1-based."""
-    source: str | None = None
-    """Text of that line."""
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,8 @@ class FailureKind(StrEnum):
     """It asked for more memory than it may have, or compiled code went outside an array."""
     BOUND = "bound"
     """The error bound does not hold, or a stage's output differs from the golden answer."""
+    ORDER = "order"
+    """Its result depends on the order in which threads run: a race."""
     FORMAT = "format"
     """The stream is not the specified format, or the kernel can't read the golden stream."""
     UNSUPPORTED = "unsupported"

@@ -1,8 +1,9 @@
 """Compile and run submissions in isolated processes, one backend per family of targets.
 
-A backend is one module that implements `base.Toolchain` and one line here.
+A backend is one module with a function `backend(parts)`, which makes a `base.Toolchain`, and one
+line here.
 """
 
 BACKENDS: dict[str, str] = {
-    "numba": "toolchains.numba_cpu:NumbaToolchain",
+    "numba": "toolchains.numba_cpu",
 }

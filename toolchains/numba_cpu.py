@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from kernels import baselines
 from kernels.records import (
-    Arg,
-    Array,
     Bandwidth,
     Build,
-    Diagnostic,
     Execution,
     Failure,
-    FailureKind,
     Metric,
     Status,
     Submission,
 )
 from kernels.tasks import TASKS
-from kernels.tasks.base import StageTask, Task
 from toolchains import hotspots, vectorisation
+from toolchains.backends import Parts
 from toolchains.base import (
     Call,
     Cancellation,
@@ -43,13 +37,20 @@ from toolchains.children.pool import Pool
 from toolchains.children.samples import MOST_SAMPLES, PERIOD_S
 from toolchains.children.session import ChildSession, Purpose, open_session
 from toolchains.cpu import this_cpu
-from toolchains.limits import COMPILING_S, REQUEST_S, deadline_s, limits, output_room
+from toolchains.first_call import (
+    FIRST_CALL_S,
+    earlier,
+    failed_build,
+    slow_first_calls,
+    stops_build,
+    warm_up,
+    warnings,
+)
+from toolchains.limits import deadline_s, limits, output_room
 from toolchains.peaks import Peaks, PeaksBusy
 from toolchains.tripwires import tripped
 
 TARGET = "numba"
-_FIRST_CALL_S = REQUEST_S + COMPILING_S
-_WARM_UP_BOUND = 1e-3
 _LONG_CALL_S = 20.0
 """A call of so long is not made again to see what memory it takes."""
 _LOOKS_S = 0.25
@@ -57,8 +58,6 @@ _MOST_LOOKED_AT = 100
 """Time for which a child is looked at to see where it is, and calls for which it is, at most."""
 _LEAST_LOOKS = 50
 """From which a share can be told."""
-_SLOW_TO_COMPILE = 0.25
-"""Share of the deadline of a first call from which on that is worth a word."""
 _COMPILING_S = 30.0
 """More than a request's deadline, for compiling inside it."""
 _EXAMPLE_TASK = "lorenzo-1d"
@@ -122,27 +121,27 @@ class NumbaToolchain:
         start = time.perf_counter()
         refused = self._tripped(submission)
         if refused is not None:
-            return _failed(refused, start)
+            return failed_build(refused, start)
         task = TASKS[submission.task]
         # Compile, not score: one child runs all functions of the submission.
         session = open_session(
             self._pool, submission, task.functions, cancellation, purpose=Purpose.BUILD
         )
         if isinstance(session, Failure):
-            return _failed(_earlier(session), start)
+            return failed_build(earlier(session), start)
         cancellation.attach(session.kill)
         try:
-            failure, took = _warm_up(session, task)
+            failure, took = warm_up(session, task)
         finally:
             cancellation.detach(session.kill)
             session.close()
-        if failure is not None and _stops_build(failure):
-            return _failed(_earlier(failure), start)
+        if failure is not None and stops_build(failure):
+            return failed_build(earlier(failure), start)
         return Build(
             status=Status.COMPILED,
             stage=Status.LOADS,
             seconds=time.perf_counter() - start,
-            diagnostics=slow_first_calls(took) if failure is None else _warnings(failure),
+            diagnostics=slow_first_calls(took) if failure is None else warnings(failure),
             metrics=(Metric("first_call_seconds", sum(took.values()), "s", "measured"),),
             first_call=failure,
         )
@@ -199,7 +198,7 @@ class NumbaToolchain:
             available=True,
             limits=(
                 Metric("address_space", self._memory_bytes / 1e9, "GB per process", "measured"),
-                Metric("first_call_deadline", _FIRST_CALL_S, "s", "derived"),
+                Metric("first_call_deadline", FIRST_CALL_S, "s", "derived"),
                 *limits(),
                 Metric("scratch_folder", 64.0, "MiB", "derived"),
             ),
@@ -211,6 +210,11 @@ class NumbaToolchain:
             example_task=_EXAMPLE_TASK,
             advice=_ADVICE,
         )
+
+
+def backend(parts: Parts) -> NumbaToolchain:
+    """The numba target of a server."""
+    return NumbaToolchain(parts.pool, parts.peaks, parts.memory_bytes, tripwires=parts.tripwires)
 
 
 def _untouched(_submission: Submission) -> None:
@@ -304,83 +308,3 @@ def _shares(submission: Submission, printed: str, replies: Sequence[Reply]) -> S
         {spot: times / looks for spot, times in seen.spots.items()},
         {name: times / looks for name, times in seen.functions.items()},
     )
-
-
-def _warm_up(session: Session, task: Task) -> tuple[Failure | None, dict[str, float]]:
-    """Call every function once on a small smooth field: the failure if one failed, the seconds."""
-    field = _small_field()
-    if isinstance(task, StageTask):
-        reply = _call(session, "run", task.inputs(field, _WARM_UP_BOUND), field)
-        return (reply, {}) if isinstance(reply, Failure) else (None, {"run": reply.seconds})
-    packed = _call(session, "compress", (field, _WARM_UP_BOUND), field)
-    if isinstance(packed, Failure):
-        return packed, {}
-    if [a.ndim for a in packed.outputs[0]] != [1]:
-        return _contract("compress must return one array"), {}
-    stream = packed.outputs[0][0].copy()
-    back = _call(session, "decompress", (stream, field.shape, field.dtype), field)
-    if isinstance(back, Failure):
-        return back, {"compress": packed.seconds}
-    return None, {"compress": packed.seconds, "decompress": back.seconds}
-
-
-def slow_first_calls(took: Mapping[str, float]) -> tuple[Diagnostic, ...]:
-    """A note for each function whose first call came near its deadline."""
-    return tuple(
-        Diagnostic(
-            "note",
-            f"the first call of {function}, which compiles it, took {seconds:.1f} s of the "
-            f"{_FIRST_CALL_S:.0f} s that it may take: slice assignments, np.full and .any() "
-            "inside @njit compile slowly, and each combination of argument types compiles anew",
-        )
-        for function, seconds in took.items()
-        if seconds > _SLOW_TO_COMPILE * _FIRST_CALL_S
-    )
-
-
-def _call(
-    session: Session, function: str, arguments: tuple[Arg, ...], field: Array
-) -> Reply | Failure:
-    room = (1 << 20) + 8 * field.nbytes
-    return session.call(function, (arguments,), capacity=(room,), deadline_s=REQUEST_S)
-
-
-def _small_field() -> Array:
-    """3-D, because that is what most fields are: numba compiles per number of dimensions."""
-    x, y, z = np.meshgrid(*(np.linspace(0, 3, n) for n in (10, 12, 14)), indexing="ij")
-    return np.ascontiguousarray(np.sin(x + y) * np.cos(z) + 2.0, np.float32)
-
-
-def _stops_build(failure: Failure) -> bool:
-    """A typing error or a missing function is of the build; what happens later is of the run."""
-    return failure.kind in (FailureKind.COMPILE, FailureKind.CONTRACT, FailureKind.CANCELLED)
-
-
-def _earlier(failure: Failure) -> Failure:
-    """The same failure on the rung where a build stops."""
-    stage = Status.PARSED if failure.kind is FailureKind.SYNTAX else Status.COMPILED
-    return replace(failure, stage=stage)
-
-
-def _failed(failure: Failure, start: float) -> Build:
-    return Build(
-        status=failure.status,
-        stage=failure.stage,
-        seconds=time.perf_counter() - start,
-        failure=failure,
-        diagnostics=failure.diagnostics,
-    )
-
-
-def _contract(message: str) -> Failure:
-    return Failure(Status.ERROR, Status.COMPILED, FailureKind.CONTRACT, message)
-
-
-def _warnings(failure: Failure) -> tuple[Diagnostic, ...]:
-    """It compiled, but the first call on a small smooth field failed: say so early."""
-    text = f"it compiles, but the first call on a 10x12x14 float32 field failed: {failure.message}"
-    places = failure.diagnostics[:1]
-    if not places:
-        return (Diagnostic("warning", text),)
-    p = places[0]
-    return (Diagnostic("warning", text, p.file, p.line, p.column, p.source),)

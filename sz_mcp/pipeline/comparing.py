@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kernels.records import Failure, FailureKind, Sample, Status
+from kernels.records import Execution, Failure, FailureKind, Sample, Status
 from results_db.statistics import FEWEST_PAIRS, Compared, contrast
 from toolchains.base import Reply
 
@@ -62,6 +62,8 @@ def compare_kernels(ours: Bench, theirs: Bench, against: str, golden: GoldenStre
     mine = prepare(ours, golden)
     if mine.result.failure is not None:
         return Compared(mine.result, against)
+    if ours.execution is not Execution.HARDWARE:
+        return Compared(stopped(mine.result, _timeless(ours.execution)), against)
     other = prepare(replace(theirs, watch=_second(ours.watch)), golden)
     if other.result.failure is not None:
         return Compared(stopped(mine.result, peer_failure(against, other.result.failure)), against)
@@ -78,6 +80,11 @@ def peer_failure(against: str, failure: Failure, stage: Status = Status.TIMED) -
         return replace(failure, stage=stage)
     text = f"no comparison: {against} failed ({failure.status}): {failure.message}"
     return Failure(Status.INCONCLUSIVE, stage, FailureKind.PEER, text)
+
+
+def _timeless(execution: Execution) -> Failure:
+    text = f"no comparison: this target is {execution} here, which has no speed to compare"
+    return Failure(Status.INCONCLUSIVE, Status.TIMED, FailureKind.PEER, text)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from kernels.fields import Catalogue, FieldDataError
 from kernels.modes.names import DIRECT
 from kernels.random_cases import SEEDS
 from kernels.records import (
-    Bound,
     Build,
     Execution,
     Failure,
@@ -35,6 +34,7 @@ from kernels.tasks.base import CodecTask, Task
 from results_db.statistics import Compared
 from sz_mcp.host import peaks_key
 from toolchains import BACKENDS
+from toolchains.backends import Parts
 from toolchains.base import Call, Cancellation, Explanation, Session, TargetInfo, Toolchain
 from toolchains.children.isolation import Layer
 from toolchains.children.pool import ChildrenUnavailable, Pool, PoolClosed
@@ -46,12 +46,13 @@ from .comparing import compare_kernels, peer_failure
 from .content import Content
 from .damage import Others
 from .explanations import Explanations
+from .failed import cancelled, unavailable, unbuilt, unmeasured, unprofiled, unverified
 from .golden import GoldenStreams
 from .live import LiveKernel, LiveKernels
 from .profiling import profile_kernel
 from .references import References
 from .requests import SUITE, Request, Watch
-from .room import SHARE, Room, field_bytes, machine_bytes
+from .room import SHARE, Room, machine_bytes
 from .rounds import Bench
 from .timing import time_kernel
 from .turns import Turns
@@ -116,7 +117,8 @@ class Pipeline:
         memory = _child_memory_bytes()
         self._pool = Pool(warm_children, memory)
         self._peaks = Peaks(home and home / "peaks" / f"{peaks_key()}.json", self._at_rest)
-        self._toolchains = _backends(self._pool, self._peaks, memory, tripwires=tripwires)
+        emulated = home and home / "emulated"
+        self._toolchains = _backends(Parts(self._pool, self._peaks, memory, tripwires, emulated))
         self._live = LiveKernels(_LIVE_KERNELS)
         self._room = Room(int(SHARE * machine_bytes()))
         self._golden = GoldenStreams()
@@ -143,7 +145,7 @@ class Pipeline:
     def build(self, kernel: Kernel, watch: Watch) -> Build:
         """Compile a submission in its own process."""
         if watch.cancellation.cancelled:
-            return _unbuilt(_cancelled())
+            return unbuilt(cancelled())
         watch.progress(0.0, "compiling")
         start = time.perf_counter()
         toolchain = self._toolchain(kernel.submission.target)
@@ -153,7 +155,7 @@ class Pipeline:
         try:
             build = toolchain.build(kernel.submission, watch.cancellation)
         except (PoolClosed, ChildrenUnavailable) as error:
-            return _unbuilt(_unavailable(error))
+            return unbuilt(unavailable(error))
         if build.failure is None:
             self._keep(self._builds, _program(kernel), build)
         return build
@@ -161,14 +163,14 @@ class Pipeline:
     def verify(self, kernel: Kernel, request: Request, watch: Watch) -> Verdict:
         """Check the bound, or equality with the golden answer, on a field or the suite."""
         if watch.cancellation.cancelled:
-            return _unverified(_cancelled())
+            return unverified(cancelled())
         if request.field == SUITE:
             return self._verify(kernel, request, watch, None)
 
         def work() -> Verdict:
             return self._verify(kernel, request, watch, self._fields.load(request.field))
 
-        return self._in_room(self._fields.info(request.field), watch, work, _unverified)
+        return self._in_room(self._fields.info(request.field), watch, work, unverified)
 
     def run(self, kernel: Kernel, request: Request, watch: Watch) -> RunResult:
         """Measure size and speed on a field. Raises BoundError."""
@@ -179,7 +181,7 @@ class Pipeline:
                 return time_kernel(bench, self._golden)
 
         def failed(failure: Failure) -> RunResult:
-            return _unmeasured(failure, info, request)
+            return unmeasured(failure, info, request, self._execution(kernel))
 
         return self._in_room(
             info,
@@ -200,7 +202,8 @@ class Pipeline:
                 return compare_kernels(first, second, against.kernel_id, self._golden)
 
         def failed(failure: Failure) -> Compared:
-            return Compared(_unmeasured(failure, info, request), against.kernel_id)
+            result = unmeasured(failure, info, request, self._execution(kernel))
+            return Compared(result, against.kernel_id)
 
         def peer_failed(failure: Failure) -> Compared:
             # Nothing was learnt of the kernel itself.
@@ -252,7 +255,7 @@ class Pipeline:
                 )
 
         def failed(failure: Failure) -> Profile:
-            return _unprofiled(failure, request)
+            return unprofiled(failure, request)
 
         return self._in_room(
             self._fields.info(request.field),
@@ -291,7 +294,7 @@ class Pipeline:
             with _small_afterwards(live, field):
                 return judge(live.session, cases, request, watch, further)
 
-        return self._with_session(kernel, request.threads, watch, work, _unverified)
+        return self._with_session(kernel, request.threads, watch, work, unverified)
 
     def _others(self, kernel: Kernel, request: Request, watch: Watch) -> Others:
         """More sessions of a kernel, for what may end one."""
@@ -313,7 +316,7 @@ class Pipeline:
     ) -> T:
         """Do `work` when there is memory for it. Raises FieldDataError if there never will be."""
         if watch.cancellation.cancelled:
-            return failed(_cancelled())
+            return failed(cancelled())
         try:
             with self._room.taken(info, lambda: watch.cancellation.cancelled, watch.progress):
                 before = self._fields.load(info.name)
@@ -325,7 +328,7 @@ class Pipeline:
                     )
                 return result
         except TimingCancelled:
-            return failed(_cancelled())
+            return failed(cancelled())
 
     def _with_session(
         self,
@@ -356,9 +359,9 @@ class Pipeline:
                 finally:
                     watch.cancellation.detach(live.session.kill)
         except (PoolClosed, ChildrenUnavailable) as error:
-            return failed(_unavailable(error))
+            return failed(unavailable(error))
         except TimingCancelled:
-            return failed(_cancelled())
+            return failed(cancelled())
         except TimingStuck as error:
             busy = Failure(Status.INCONCLUSIVE, Status.TIMED, FailureKind.BUSY, str(error))
             return failed(busy)
@@ -374,6 +377,12 @@ class Pipeline:
                 return toolchain
         known = ", ".join(t.target for t in self.targets())
         raise UnknownTargetError(f"unknown target {target!r}; available are: {known}")
+
+    def _execution(self, kernel: Kernel) -> Execution:
+        """How its target runs here. What can't run here fails before that matters."""
+        target = kernel.submission.target
+        found = {info.target: info.execution for info in self.targets()}
+        return found[target] or Execution.HARDWARE
 
     @contextmanager
     def _bench(
@@ -394,6 +403,7 @@ class Pipeline:
                 alone=lambda: self._alone(watch),
                 references=self._references,
                 fresh=self._others(kernel, request, watch).fresh,
+                execution=self._execution(kernel),
             )
 
     @contextmanager
@@ -444,55 +454,10 @@ def _small_afterwards(live: LiveKernel, field: Field | None) -> Iterator[None]:
             live.session.kill()
 
 
-def _backends(
-    pool: Pool, peaks: Peaks, memory_bytes: int, *, tripwires: bool
-) -> Mapping[str, Toolchain]:
-    chains: dict[str, Toolchain] = {}
-    for name, place in BACKENDS.items():
-        module, _, attribute = place.partition(":")
-        chains[name] = getattr(importlib.import_module(module), attribute)(
-            pool, peaks, memory_bytes, tripwires=tripwires
-        )
-    return chains
+def _backends(parts: Parts) -> Mapping[str, Toolchain]:
+    return {name: importlib.import_module(m).backend(parts) for name, m in BACKENDS.items()}
 
 
 def _child_memory_bytes() -> int:
     """Address space of a child: 40% of the memory, at least 4 GiB (numba alone reserves 0.3)."""
     return max(4 << 30, int(0.4 * machine_bytes()))
-
-
-def _unavailable(error: Exception) -> Failure:
-    return Failure(Status.ERROR, Status.LOADS, FailureKind.CANCELLED, str(error))
-
-
-def _cancelled() -> Failure:
-    return Failure(Status.ERROR, Status.TIMED, FailureKind.CANCELLED, "the call was cancelled")
-
-
-def _unbuilt(failure: Failure) -> Build:
-    return Build(failure.status, failure.stage, 0.0, failure)
-
-
-def _unverified(failure: Failure) -> Verdict:
-    return Verdict(failure.status, failure.stage, False, 0, 0, 0.0, 0.0, None, None, (), failure)
-
-
-def _unmeasured(failure: Failure, info: FieldInfo, request: Request) -> RunResult:
-    return RunResult(
-        status=failure.status,
-        stage=failure.stage,
-        execution=Execution.HARDWARE,
-        field=info.name,
-        bound=Bound(request.mode, request.bound, 0.0),
-        raw_bytes=field_bytes(info),
-        stream_bytes=0,
-        comparison=None,
-        samples=(),
-        failure=failure,
-        threads=request.threads,
-    )
-
-
-def _unprofiled(failure: Failure, request: Request) -> Profile:
-    bound = Bound(request.mode, request.bound, 0.0)
-    return Profile(failure.status, failure.stage, request.field, bound, (), "", (), failure)

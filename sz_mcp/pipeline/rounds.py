@@ -20,6 +20,7 @@ from kernels.records import (
     Array,
     Bound,
     Comparison,
+    Execution,
     Failure,
     FailureKind,
     Field,
@@ -77,6 +78,8 @@ class Bench:
     """To compare the size of a stream with; None: it is not compared."""
     fresh: Opened | None = None
     """Loads the kernel in processes that have seen nothing; None: it is believed without."""
+    execution: Execution = Execution.HARDWARE
+    """Of anything else no speed is measured."""
     stands_for: Field | None = None
     """Where `field` is what a kernel is given in place of the one that was asked for: that one."""
 

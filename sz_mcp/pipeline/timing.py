@@ -98,9 +98,12 @@ class Timed:
 
 
 def time_kernel(bench: Bench, golden: GoldenStreams) -> RunResult:
-    """Measure a kernel: first what it makes of the field itself, then how fast."""
+    """Measure a kernel: first what it makes of the field itself, then how fast.
+
+    What does not run on the hardware it is for has no speed.
+    """
     prepared = prepare(bench, golden)
-    if prepared.result.failure is not None:
+    if prepared.result.failure is not None or bench.execution is not Execution.HARDWARE:
         return prepared.result
     bench = prepared.bench
     rounds = Rounds(bench, bench.request.repeats, _audit(bench, golden))
@@ -131,8 +134,8 @@ def prepare(bench: Bench, golden: GoldenStreams) -> Prepared:
             nbytes = bench.field.data.nbytes
             moved = {"compress": Moved(nbytes, 0), "decompress": Moved(0, nbytes)}
             doubt = _too_small(bench, pristine)
-    if result.failure is not None:
-        return Prepared(result, moved, bench)
+    if result.failure is not None or bench.execution is not Execution.HARDWARE:
+        return Prepared(result, moved, bench, doubt)
     bench.watch.progress(0.1, "warming up on other content")
     cold = warm_up(bench)
     return Prepared(result if cold is None else stopped(result, cold), moved, bench, doubt)
@@ -314,7 +317,7 @@ def _result(bench: Bench, failure: Failure | None) -> RunResult:
     result = RunResult(
         status=Status.BOUND_OK,
         stage=Status.TIMED,
-        execution=Execution.HARDWARE,
+        execution=bench.execution,
         field=bench.asked.info.name,
         bound=bench.bound,
         raw_bytes=bench.nbytes,

@@ -12,7 +12,8 @@ from toolchains.children.counters import NO_HARDWARE, missing_here
 from toolchains.children.pool import Pool
 from toolchains.children.session import ChildSession, open_session
 from toolchains.feedback import guidance_for
-from toolchains.numba_cpu import NumbaToolchain, slow_first_calls
+from toolchains.first_call import slow_first_calls
+from toolchains.numba_cpu import NumbaToolchain
 from toolchains.peaks import Peaks
 
 

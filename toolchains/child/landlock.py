@@ -33,8 +33,9 @@ _SCOPES = 1 | 2
 
 READ = _READ_FILE | _READ_DIR
 LIST = _READ_DIR
+RUN = READ | _EXECUTE
 WRITE = READ | _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _REFER | _TRUNCATE
-"""No links, sockets, pipes or device nodes can be made; no file can be executed anywhere."""
+"""No links, sockets, pipes or device nodes can be made; no file can be executed."""
 READ_WRITE_FILE = _READ_FILE | _WRITE_FILE | _TRUNCATE
 DEVICE = _READ_FILE | _WRITE_FILE | _IOCTL_DEV
 

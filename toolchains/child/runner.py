@@ -31,7 +31,7 @@ from numba.core import config
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaSystemWarning
 
-from . import explain, landlock, wire
+from . import device, explain, landlock, wire
 from .faults import ContractError, OverlapError, fault_of
 from .output import redirect
 from .phases import PhaseClock
@@ -98,6 +98,7 @@ class Child:
         self._probe = np.frombuffer(wire.PROBE, np.uint8).copy()
         self._seq = 0
         self._explains = False
+        self._device: device.Device | None = None
         self._told: set[str] = set()
 
     def serve(self) -> None:
@@ -127,6 +128,7 @@ class Child:
             explain.begin()
         if asked & wire.CHECKS:
             config.BOUNDSCHECK = 1  # type: ignore[attr-defined]
+        self._device = device.device(asked, self._need)
         with os.fdopen(fds[0], "rb") as blob:
             files = wire.unpack_sources(blob.read())
         self._sources.mkdir()
@@ -196,10 +198,8 @@ class Child:
         phases = PhaseClock(self._modules(), self._sources) if calls.profiled else None
         try:
             for item, values in zip(calls.items, arguments, strict=True):
-                function = self._function(calls.function)
-                start = time.perf_counter_ns()
-                result = function(*values)
-                nanoseconds += time.perf_counter_ns() - start
+                result, took = self._called(calls, values)
+                nanoseconds += took
                 outputs.append(store(_checked_all(calls.function, result, item), item))
                 del result
         except BaseException as error:  # noqa: BLE001
@@ -211,6 +211,26 @@ class Child:
             self._told.add(calls.function)
             explain.tell_code(self._modules())
         self._channel.send(wire.pack_done(self._seq, nanoseconds, outputs, times))
+
+    def _called(self, calls: wire.Calls, values: tuple[object, ...]) -> tuple[object, int]:
+        """What the kernel's function returned, and the nanoseconds that it took."""
+        function, device_ = self._function(calls.function), self._device
+        if device_ is not None:
+            values = device_.given(values, descending=calls.descending)
+        start = time.perf_counter_ns()
+        result = function(*values)
+        took = time.perf_counter_ns() - start
+        return device_.taken(calls.function, result) if device_ is not None else result, took
+
+    def _need(self, asked: bytes) -> bytes:
+        """What the server makes of a request in the middle of another."""
+        for message in wire.pack_needs(self._seq, asked):
+            self._channel.send(message)
+        given = self._receive()
+        if given is None:
+            raise SystemExit
+        with os.fdopen(given[1][0], "rb") as file:
+            return file.read()
 
     def _modules(self) -> list[ModuleType]:
         root = str(self._sources)

@@ -22,9 +22,12 @@ ALIGNMENT = 64
 """Every array in an arena starts on a cache line, but for one that ends where the arena does."""
 LEAST_ALIGNMENT = 8
 """Of such a one: that of every number it may hold."""
-EXPLAINS, CHECKS = 1, 2
+EXPLAINS, CHECKS, CUDA, HIP, WIDE = 1, 2, 4, 8, 16
 """What a child is asked of the submission that it loads: to tell what the compiler makes of it; to
-check every index in compiled code."""
+check every index in compiled code; to emulate a GPU of one or the other kind, the latter with
+wavefronts of 64."""
+MOST_NEEDED = 2 << 20
+"""Bytes of what a child may ask for at once."""
 
 DTYPES = (
     "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
@@ -61,6 +64,8 @@ class Op(IntEnum):
     ARENAS = 2
     PREPARE = 3
     GO = 4
+    GIVEN = 5
+    """What it needed, in a memory file."""
 
 
 class Kind(IntEnum):
@@ -72,6 +77,9 @@ class Kind(IntEnum):
     PREPARED = 4
     DONE = 5
     FAULT = 6
+    NEEDS = 7
+    """In the middle of a request, something compiled: part of what it asks, and whether more
+    follows."""
 
 
 class FaultKind(IntEnum):
@@ -90,8 +98,8 @@ class FaultKind(IntEnum):
 
 HEAD = struct.Struct("<IHH")
 """sequence number, Op or Kind, count"""
-PREPARE = struct.Struct("<BBBxxxxx")
-"""function, profiled, held"""
+PREPARE = struct.Struct("<BBBBxxxx")
+"""function, profiled, held, descending"""
 LOADED = struct.Struct("<Q")
 """address of a probe: 8 bytes that equal PROBE"""
 PROBE = b"sz-probe"
@@ -237,13 +245,16 @@ class Calls:
     profiled: bool = False
     held: bool = False
     """Whether results stay where the kernel put them, for the server to read, or are copied out."""
+    descending: bool = False
+    """Whether an emulated GPU runs the threads of a block last to first."""
 
 
 def pack_prepare(seq: int, calls: Calls) -> bytes:
     """Ask for the inputs to be mapped and the arguments built."""
     items = calls.items
     parts = [HEAD.pack(seq, Op.PREPARE, len(items))]
-    parts.append(PREPARE.pack(FUNCTIONS.index(calls.function), calls.profiled, calls.held))
+    function = FUNCTIONS.index(calls.function)
+    parts.append(PREPARE.pack(function, calls.profiled, calls.held, calls.descending))
     for item in items:
         parts.append(ITEM.pack(len(item.values), item.out_offset, item.out_capacity))
         parts.extend(pack_value(v) for v in item.values)
@@ -253,7 +264,7 @@ def pack_prepare(seq: int, calls: Calls) -> bytes:
 def unpack_prepare(message: bytes) -> Calls:
     """Inverse of `pack_prepare`."""
     _, _, count = HEAD.unpack_from(message)
-    function, profiled, held = PREPARE.unpack_from(message, HEAD.size)
+    function, *flags = PREPARE.unpack_from(message, HEAD.size)
     at = HEAD.size + PREPARE.size
     items = []
     for _ in range(count):
@@ -261,7 +272,7 @@ def unpack_prepare(message: bytes) -> Calls:
         at += ITEM.size
         values, at = _values(message, at, arguments)
         items.append(Item(values, offset, capacity))
-    return Calls(FUNCTIONS[function], tuple(items), bool(profiled), bool(held))
+    return Calls(FUNCTIONS[function], tuple(items), *map(bool, flags))
 
 
 def _values(message: bytes, at: int, count: int) -> tuple[tuple[Value, ...], int]:
@@ -321,6 +332,16 @@ def _unpack_done(message: bytes) -> Done:
         phases.append(PhaseTime(text_of(name), text_of(file), line, calls, nanos, bool(compiled)))
         at += PHASE.size
     return Done(nanoseconds, tuple(outputs), tuple(phases))
+
+
+def pack_needs(seq: int, asked: bytes) -> list[bytes]:
+    """What a child needs, in as many messages as it takes."""
+    room = MAX_MESSAGE - HEAD.size
+    parts = [asked[at : at + room] for at in range(0, max(len(asked), 1), room)]
+    return [
+        HEAD.pack(seq, Kind.NEEDS, more) + part
+        for part, more in zip(parts, [True] * (len(parts) - 1) + [False], strict=True)
+    ]
 
 
 def pack_fault(seq: int, fault: Fault) -> bytes:

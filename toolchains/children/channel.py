@@ -71,6 +71,7 @@ class Channel:
         try:
             os.write(fd, blob)
             os.lseek(fd, 0, os.SEEK_SET)
+            asked |= self.child.asked
             head = wire.HEAD.pack(self.child.next_seq(), wire.Op.LOAD, asked)
             self.child.send(head, [fd])
         finally:
@@ -96,11 +97,12 @@ class Channel:
         *,
         profiled: bool = False,
         fill: Fill | None = None,
+        descending: bool = False,
     ) -> Reply | wire.Fault:
         """One request of `len(items)` calls. Raises ChildGone, and WireError for a lying reply."""
         deadline = time.monotonic() + deadline_s
         placed, arrays = _place(items, capacity)
-        calls = wire.Calls(function, tuple(placed), profiled, self._hold)
+        calls = wire.Calls(function, tuple(placed), profiled, self._hold, descending)
         return self._requested(calls, _Content(arrays, fill), deadline)
 
     def call_guarded(

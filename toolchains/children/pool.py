@@ -72,9 +72,18 @@ class Pool:
 
     def layers(self) -> tuple[Layer, ...]:
         """What isolates a child here; waits for the probe."""
+        try:
+            return self.isolation().layers()
+        except PoolClosed:
+            return ()
+
+    def isolation(self) -> Isolation:
+        """How children are kept apart here; waits for the probe. Raises PoolClosed."""
         with self._changed:
             self._changed.wait_for(lambda: self._isolation is not None or self._closed)
-            return self._isolation.layers() if self._isolation else ()
+            if self._isolation is None:
+                raise PoolClosed("the server is shutting down")
+            return self._isolation
 
     @contextmanager
     def quiet(self) -> Iterator[None]:

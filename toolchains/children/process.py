@@ -14,7 +14,7 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from toolchains.child import wire
@@ -30,6 +30,8 @@ _LOOK_S = 0.25
 _MOST_WRITTEN = 1 << 30
 """Bytes in a child's whole life."""
 _DUMP_S = 0.05
+_MOST_GIVING_S = 120.0
+"""That what a child needs may take, in its whole life, beside its deadlines."""
 
 
 class ChildGone(Exception):
@@ -52,6 +54,11 @@ class ChildProcess:
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self._socket, self._output = ours, output_file()
         self._seq = 0
+        self.give: Callable[[bytes], bytes] | None = None
+        """What answers a child that needs something in the middle of a request; None: nothing."""
+        self.asked = 0
+        """Of wire.CUDA and the like: what it is to be while it holds a submission."""
+        self._needed, self._giving_s = b"", _MOST_GIVING_S
         self._closed = False
         self._pid = self._init = 0
         self._pidfd = -1
@@ -140,18 +147,49 @@ class ChildProcess:
 
     def receive(self, deadline: float) -> tuple[wire.Kind, bytes]:
         """The reply to the last request, by `time.monotonic()` deadline; raises ChildGone."""
-        if not self._poll(deadline):
-            raise ChildGone("timeout", "no reply before the deadline")
-        return self._read(0)
+        while True:
+            if not self._poll(deadline):
+                raise ChildGone("timeout", "no reply before the deadline")
+            reply = self._read(0)
+            if reply[0] is not wire.Kind.NEEDS:
+                return reply
+            deadline += self._given(reply[1])
 
     def receive_spinning(self, until: float) -> tuple[wire.Kind, bytes] | None:
         """The reply if it comes before `until`, watched without sleeping; else None."""
         while True:
             try:
-                return self._read(socket.MSG_DONTWAIT)
+                reply = self._read(socket.MSG_DONTWAIT)
             except BlockingIOError:
                 if time.monotonic() > until:
                     return None
+                continue
+            if reply[0] is not wire.Kind.NEEDS:
+                return reply
+            self._given(reply[1])
+
+    def _given(self, message: bytes) -> float:
+        """Answer what the child needs; seconds that this took, which are not the kernel's."""
+        if self.give is None:
+            raise ChildGone("protocol", "asks for what it can't need")
+        _, _, more = wire.HEAD.unpack_from(message)
+        self._needed += message[wire.HEAD.size :]
+        if len(self._needed) > wire.MOST_NEEDED:
+            raise ChildGone("protocol", "asks for too much at once")
+        if more:
+            return 0.0
+        asked, self._needed = self._needed, b""
+        start = time.monotonic()
+        answer = self.give(asked)
+        fd = os.memfd_create("given", os.MFD_CLOEXEC)
+        with os.fdopen(fd, "wb") as file:
+            file.write(answer)
+            file.flush()
+            file.seek(0)
+            self.send(wire.HEAD.pack(self._seq, wire.Op.GIVEN, 0), [fd])
+        took = min(time.monotonic() - start, self._giving_s)
+        self._giving_s -= took
+        return took
 
     def _read(self, flags: int) -> tuple[wire.Kind, bytes]:
         try:

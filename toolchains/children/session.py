@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
+from typing import Protocol
 
 import numpy as np
 
@@ -19,8 +20,7 @@ from toolchains.limits import COMPILING_S
 
 from .channel import Channel
 from .cores import apart
-from .pool import Pool
-from .process import ChildGone
+from .process import ChildGone, ChildProcess
 
 _NULL_REQUESTS = 5
 
@@ -68,14 +68,23 @@ class ChildSession:
         deadline_s: float,
         profiled: bool = False,
         fill: Fill | None = None,
+        descending: bool = False,
     ) -> Reply | Failure:
-        """See `Session.call`."""
+        """See `Session.call`; descending: an emulated GPU's threads in descending order."""
         channel = self._channels[function]
         types = (function, *map(_type, items[0])) if items else None
         limit = deadline_s if types in self._compiled else deadline_s + COMPILING_S
         reply = self._replied(
             channel,
-            lambda: channel.call(function, items, capacity, limit, profiled=profiled, fill=fill),
+            lambda: channel.call(
+                function,
+                items,
+                capacity,
+                limit,
+                profiled=profiled,
+                fill=fill,
+                descending=descending,
+            ),
             limit,
         )
         if types is not None and isinstance(reply, Reply):
@@ -155,8 +164,16 @@ class ChildSession:
                 channel.close()
 
 
+class Children(Protocol):
+    """Where children come from."""
+
+    def take(self, threads: int = 1) -> ChildProcess:
+        """A child that has been used for nothing. Raises PoolClosed or ChildrenUnavailable."""
+        ...
+
+
 def open_session(
-    pool: Pool,
+    pool: Children,
     submission: Submission,
     functions: Sequence[str],
     cancellation: Cancellation,
