@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -32,6 +33,7 @@ from .scratch import Scratch, make_scratch
 
 _LIMITS = 'ulimit -c 0; ulimit -f {blocks}; ulimit -v {kib}; exec "$@"'
 """sh(1): blocks of 512 bytes, KiB."""
+_LAST_WAIT_S = 5.0
 _TIMED_OUT = -signal.SIGKILL
 
 
@@ -172,17 +174,24 @@ def _finished(
     argv: tuple[str, ...], tool: Tool, folder: Path, cancellation: Cancellation
 ) -> ToolRun:
     out, err = output_file(), output_file()
+    # Every process that the tool starts holds the other end until it ends.
+    ended, held = os.pipe()
     start = time.perf_counter()
     try:
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            env={"PATH": "/usr/bin:/bin"},
-            start_new_session=True,
-        )
+        try:
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                pass_fds=(held,),
+                env={"PATH": "/usr/bin:/bin"},
+                start_new_session=True,
+            )
+        finally:
+            os.close(held)
         code = _waited(process, start + tool.timeout_s, cancellation)
+        select.select([ended], [], [], _LAST_WAIT_S)
         return ToolRun(
             code=_TIMED_OUT if code is None else _signalled(code),
             out=tail_of(out, OUTPUT_BYTES),
@@ -192,8 +201,8 @@ def _finished(
             timed_out=code is None,
         )
     finally:
-        os.close(out)
-        os.close(err)
+        for fd in (out, err, ended):
+            os.close(fd)
 
 
 def _waited(

@@ -1,0 +1,255 @@
+"""GPU targets: real compilation with the vendor's compiler, and execution by the emulator.
+
+A submission is `kernel.py` with cupy, and device code in files or strings. Its processes get an
+emulated cupy (toolchains/child/shims); which device code there is shows when it is imported and
+called, and that is then also compiled for the real GPU, for its errors and resources.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from kernels import baselines
+from kernels.records import (
+    Build,
+    Diagnostic,
+    Execution,
+    Failure,
+    FailureKind,
+    Metric,
+    Status,
+    Submission,
+)
+from kernels.tasks import TASKS
+from simulators.simt.records import Source
+from simulators.simt.tool import RunTool
+from toolchains.base import Call, Cancellation, Explanation, Session, TargetInfo
+from toolchains.child import wire
+from toolchains.children.pool import Pool
+from toolchains.children.process import ChildProcess
+from toolchains.children.session import ChildSession, Purpose, open_session
+from toolchains.children.tools import Tools
+from toolchains.emulation import Emulator, Log, missing
+from toolchains.first_call import FIRST_CALL_S, earlier, failed_build, stops_build, warm_up
+from toolchains.first_call import warnings as call_warnings
+from toolchains.limits import limits
+from toolchains.orders import OrderedSession
+from toolchains.tripwires import tripped
+
+_EXAMPLE_TASK = "lorenzo-1d"
+
+
+@dataclass(frozen=True)
+class GpuTarget:
+    """One architecture of a family."""
+
+    arch: str
+    """sm_90, gfx942."""
+    warp: int
+    hardware: tuple[Metric, ...] = ()
+    """Of an example GPU, as documented."""
+    peaks: tuple[Metric, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Native:
+    """What the vendor's compiler made of one module."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    failed: bool = False
+    artifacts: Mapping[str, bytes] = field(default_factory=dict)
+    """Name → content: PTX, SASS, assembly."""
+    note: str = ""
+    """What could not be told, and the remedy."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """The targets of one vendor: what differs between CUDA and ROCm."""
+
+    name: str
+    dialect: str
+    targets: Mapping[str, GpuTarget]
+    """Name, such as cuda:sm_90 → what it is."""
+    compile: Callable[[Source, str, RunTool], Native]
+    """source, architecture, how programs are run"""
+    missing: Callable[[], str]
+    """Why the vendor's compiler is not here, and the remedy; empty if it is."""
+    contract: str
+    advice: tuple[str, ...]
+
+
+class GpuToolchain:
+    """Implements `toolchains.base.Toolchain` for one family."""
+
+    def __init__(
+        self, family: Family, pool: Pool, *, cache: Path | None = None, tripwires: bool = True
+    ) -> None:
+        """cache: folder where compiled kernels outlive this server."""
+        self._family, self._pool = family, pool
+        self._tools = Tools(pool.isolation)
+        self._emulator = Emulator(self._tools, cache)
+        self._tripwires = tripwires
+
+    def targets(self) -> tuple[TargetInfo, ...]:
+        """See `Toolchain.targets`."""
+        return tuple(map(self._info, self._family.targets))
+
+    def describe(self, target: str) -> TargetInfo:
+        """See `Toolchain.describe`."""
+        one = self._family.targets[target]
+        info = self._info(target)
+        return replace(
+            info,
+            limits=(Metric("first_call_deadline", FIRST_CALL_S, "s", "derived"), *limits()),
+            hardware=one.hardware,
+            peaks=one.peaks,
+            notes=(*one.notes, *filter(None, (self._family.missing(),))),
+            contract=self._family.contract,
+            example=dict(baselines.read(_EXAMPLE_TASK, "naive", self._family.name).files),
+            example_task=_EXAMPLE_TASK,
+            advice=self._family.advice,
+        )
+
+    def build(self, submission: Submission, cancellation: Cancellation) -> Build:
+        """See `Toolchain.build`: import, a small call under emulation, then the real compiler."""
+        start = time.perf_counter()
+        refused = self._refused(submission)
+        if refused is not None:
+            return failed_build(refused, start)
+        log = Log()
+        called = self._first_call(submission, cancellation, log)
+        if log.rejected:
+            # What its Python says of it is the same in other words.
+            return failed_build(_rejected(log.rejected), start)
+        if called is not None and stops_build(called):
+            return failed_build(earlier(called), start)
+        natives = [self._native(s, submission.target, cancellation) for s in log.sources]
+        found = tuple(d for native in natives for d in native.diagnostics)
+        if any(native.failed for native in natives):
+            return failed_build(_rejected(found), start)
+        notes = tuple(Diagnostic("note", n.note) for n in natives[:1] if n.note)
+        return Build(
+            status=Status.COMPILED,
+            stage=Status.LOADS,
+            seconds=time.perf_counter() - start,
+            diagnostics=(*found, *notes, *(call_warnings(called) if called else ())),
+            metrics=tuple(m for native in natives for m in native.metrics),
+            first_call=called,
+        )
+
+    def load(
+        self, submission: Submission, threads: int, cancellation: Cancellation
+    ) -> Session | Failure:
+        """See `Toolchain.load`: every call in two orders of threads."""
+        refused = self._refused(submission)
+        if refused is not None:
+            return refused
+        opened = self._open(submission, cancellation, Log(), Purpose.SCORE, threads)
+        return opened if isinstance(opened, Failure) else OrderedSession(opened)
+
+    def load_checked(self, submission: Submission, cancellation: Cancellation) -> Session | Failure:
+        """See `Toolchain.load_checked`."""
+        refused = self._refused(submission)
+        return refused or self._open(submission, cancellation, Log(), Purpose.CHECK, 1)
+
+    def explain(
+        self,
+        submission: Submission,  # noqa: ARG002
+        calls: Sequence[Call],  # noqa: ARG002
+        threads: int,  # noqa: ARG002
+        cancellation: Cancellation,  # noqa: ARG002
+    ) -> Explanation:
+        """See `Toolchain.explain`: of emulated kernels nothing is explained."""
+        return Explanation()
+
+    def close(self) -> None:
+        """See `Toolchain.close`: the pool is the pipeline's."""
+
+    def _info(self, target: str) -> TargetInfo:
+        reason = missing()
+        return TargetInfo(
+            target=target,
+            execution=None if reason else Execution.EMULATED,
+            available=not reason,
+            reason=reason,
+        )
+
+    def _refused(self, submission: Submission) -> Failure | None:
+        reason = missing()
+        if reason:
+            return Failure(Status.ERROR, Status.LOADS, FailureKind.CANCELLED, reason)
+        return tripped(submission) if self._tripwires else None
+
+    def _first_call(
+        self, submission: Submission, cancellation: Cancellation, log: Log
+    ) -> Failure | None:
+        """What went wrong when it was imported and called once on a small field."""
+        opened = self._open(submission, cancellation, log, Purpose.BUILD, 1)
+        if isinstance(opened, Failure):
+            return opened
+        cancellation.attach(opened.kill)
+        try:
+            failure, _ = warm_up(opened, TASKS[submission.task])
+        finally:
+            cancellation.detach(opened.kill)
+            opened.close()
+        return failure
+
+    def _open(
+        self,
+        submission: Submission,
+        cancellation: Cancellation,
+        log: Log,
+        purpose: Purpose,
+        threads: int,
+    ) -> ChildSession | Failure:
+        target = self._family.targets[submission.target]
+        flags = wire.CUDA if self._family.dialect == "cuda" else wire.HIP
+        flags |= wire.WIDE if target.warp == 64 else 0
+        children = _Emulating(self._pool, flags, self._emulator.giver(cancellation, log))
+        functions = TASKS[submission.task].functions
+        return open_session(
+            children, submission, functions, cancellation, purpose=purpose, threads=threads
+        )
+
+    def _native(self, source: Source, target: str, cancellation: Cancellation) -> Native:
+        absent = self._family.missing()
+        if absent:
+            return Native(note=absent)
+        arch = self._family.targets[target].arch
+        return self._family.compile(source, arch, self._tools.runner(cancellation))
+
+
+@dataclass(frozen=True)
+class _Emulating:
+    """Children of the pool, each of which will emulate a GPU."""
+
+    pool: Pool
+    flags: int
+    give: Callable[[bytes], bytes]
+
+    def take(self, threads: int = 1) -> ChildProcess:
+        """See `Pool.take`."""
+        child = self.pool.take(threads)
+        child.asked |= self.flags
+        child.give = self.give
+        return child
+
+
+def _rejected(diagnostics: tuple[Diagnostic, ...]) -> Failure:
+    """Errors of device code, as the failure of a build."""
+    first = next((d for d in diagnostics if d.severity == "error"), diagnostics[0])
+    where = f"{first.file}:{first.line}: " if first.file and first.line else ""
+    return Failure(
+        Status.ERROR,
+        Status.COMPILED,
+        FailureKind.COMPILE,
+        f"device code does not compile: {where}{first.message}",
+        diagnostics,
+    )
