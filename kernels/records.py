@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -118,6 +118,8 @@ class Build:
     metrics: tuple[Metric, ...] = ()
     first_call: Failure | None = None
     """It compiled, but failed on the small field that a build tries it on."""
+    artifacts: Mapping[str, bytes] = field(default_factory=dict)
+    """What compilers wrote: name, such as x.ptx → text."""
 
 
 @dataclass(frozen=True)

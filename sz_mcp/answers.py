@@ -30,6 +30,7 @@ from kernels.records import (
 )
 from results_db.statistics import Contrast
 from results_db.summary import Speed, summarise
+from sz_mcp.artifacts import artifact_uri, shown
 from sz_mcp.asked import Asked
 from sz_mcp.counterexamples import counterexample_reply, point_reply
 from sz_mcp.further_replies import further_fields
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 
 SHOWN_PHASES = 6
 SHOWN_LOOPS = 3
+SHOWN_RESOURCES = 12
 """In a concise profile: phases, and loops that were not vectorised."""
 _BRIEF = (".seconds", ".bandwidth", ".share_of_copy_peak", ".peak_memory", "copy_peak")
 """How the names of metrics end that a concise profile tells."""
@@ -116,13 +118,19 @@ def compile_reply(
             f"sz-mcp://kernels/{kernel_id}",
             f"sz-mcp://tasks/{submission.task}",
             f"sz-mcp://targets/{submission.target}",
+            *(artifact_uri(kernel_id, name) for name in shown(build.artifacts)),
         ],
         seconds=finite(build.seconds),
         attempt=attempt,
         content_hash=submission.content_hash,
-        metrics=metrics_reply(build.metrics) if view.detailed else [],
+        metrics=metrics_reply(build.metrics if view.detailed else _of_kernels(build.metrics)),
         **told,
     )
+
+
+def _of_kernels(metrics: Sequence[Metric]) -> list[Metric]:
+    """Of each kernel of a GPU, what limits it: the first few."""
+    return [metric for metric in metrics if "[" in metric.name][:SHOWN_RESOURCES]
 
 
 def verify_reply(

@@ -20,6 +20,7 @@ from kernels.tasks import TASKS, Task
 from results_db.ledger import Ledger
 from results_db.statistics import Compared
 from sz_mcp.answers import View, compile_reply, profile_reply, run_reply, verify_reply
+from sz_mcp.artifacts import Artifacts
 from sz_mcp.asked import Asked
 from sz_mcp.errors import ArgumentProblems
 from sz_mcp.host import host_row
@@ -111,6 +112,7 @@ class Engine:
         self._draw = parts.draw
         self._ledger = ledger
         self._pictures = home / "pictures"
+        self._artifacts = Artifacts(home / "artifacts")
         self._twins = Twins()
         self._parents = Parents()
 
@@ -122,6 +124,7 @@ class Engine:
         guided = self._guide(build.failure or build.first_call, kernel.submission.target)
         guidance = (*guided, *self._twins.note(kernel))
         self._ledger.build(call_id, kernel.kernel_id, build, guidance)
+        self._artifacts.keep(kernel.kernel_id, build.artifacts)
         return Outcome(lambda view: compile_reply(kernel, build, guidance, view, attempt))
 
     def measure(
@@ -187,6 +190,10 @@ class Engine:
         """The picture of a profile made by any server of this home."""
         path = self._pictures / f"{run_id}.png"
         return path.read_bytes() if path.is_file() else None
+
+    def artifact(self, kernel_id: str, name: str) -> str | None:
+        """What a compiler wrote of a kernel; None if there is no such thing."""
+        return self._artifacts.read(kernel_id, name)
 
     def close(self) -> None:
         """Kill every child."""

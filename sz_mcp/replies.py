@@ -307,7 +307,7 @@ class CompileReply(KernelReply):
     """Reply of `compile_kernel`."""
 
     resources: list[str] = []
-    """URIs: the stored source, the task's page, the target's page."""
+    """URIs: the stored source, the pages of task and target, what compilers wrote (PTX, SASS)."""
     seconds: float | None = None
     """Wall time of the build."""
     attempt: int | None = None

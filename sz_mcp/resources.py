@@ -138,6 +138,14 @@ class Pages:
             }
         )
 
+    def artifact(self, kernel_id: str, artifact: str) -> str:
+        """What a compiler wrote of a kernel: PTX, SASS, assembly; compile_kernel names them."""
+        seen = self.app.seen_kernel(kernel_id, current_call().caller) is not None
+        text = self.app.engine().artifact(kernel_id, artifact) if seen else None
+        if text is None:
+            raise ResourceNotFoundError(f"nothing named {artifact!r} of a kernel {kernel_id!r}")
+        return text
+
     def leaderboard(self) -> str:
         """Best eligible run of every agent under each set of conditions, ranked, as JSON."""
         found = self._query("SELECT * FROM leaderboard")
@@ -227,6 +235,7 @@ def add_resources(server: MCPServer[dict[str, Any]], app: App) -> None:
         ("fields/{field}", "A field", pages.field, "application/json"),
         ("baselines/{family}/{task}/{style}", "A submission", pages.baseline, "application/json"),
         ("kernels/{kernel_id}", "A received kernel", pages.kernel, "application/json"),
+        ("kernels/{kernel_id}/{artifact}", "Compiled code", pages.artifact, "text/plain"),
         ("leaderboard", "The leaderboard", pages.leaderboard, "application/json"),
         ("runs/{run_id}", "A run", pages.run, "application/json"),
         ("runs/{run_id}/profile.png", "Picture of a profile", pages.picture, "image/png"),

@@ -141,6 +141,7 @@ class GpuToolchain:
             diagnostics=(*found, *notes, *(call_warnings(called) if called else ())),
             metrics=tuple(m for native in natives for m in native.metrics),
             first_call=called,
+            artifacts=_artifacts(log.sources, natives),
         )
 
     def load(
@@ -240,6 +241,17 @@ class _Emulating:
         child.asked |= self.flags
         child.give = self.give
         return child
+
+
+def _artifacts(sources: Sequence[Source], natives: Sequence[Native]) -> dict[str, bytes]:
+    """By the file that each module is of: szp.ptx; of several modules of one file, numbered."""
+    found: dict[str, bytes] = {}
+    for i, (source, native) in enumerate(zip(sources, natives, strict=True)):
+        stem = Path(source.file).stem or "module"
+        for kind, content in native.artifacts.items():
+            name = f"{stem}.{kind}"
+            found[f"{stem}-{i}.{kind}" if name in found else name] = content
+    return found
 
 
 def _rejected(diagnostics: tuple[Diagnostic, ...]) -> Failure:
