@@ -107,6 +107,8 @@ class Explanation:
     shares: Mapping[str, Shares] = field(default_factory=dict)
     """By function of the task; empty where the server may not look."""
     notes: tuple[str, ...] = ()
+    bottleneck: str = ""
+    """What limits it by a model; of what runs on hardware that is measured instead."""
 
 
 class Session(Protocol):

@@ -35,7 +35,7 @@ from toolchains.children.tools import Tools
 from toolchains.emulation import Emulator, Log, missing
 from toolchains.first_call import FIRST_CALL_S, earlier, failed_build, stops_build, warm_up
 from toolchains.first_call import warnings as call_warnings
-from toolchains.limits import limits
+from toolchains.limits import deadline_s, limits, output_room
 from toolchains.orders import OrderedSession
 from toolchains.tripwires import tripped
 
@@ -161,13 +161,33 @@ class GpuToolchain:
 
     def explain(
         self,
-        submission: Submission,  # noqa: ARG002
-        calls: Sequence[Call],  # noqa: ARG002
-        threads: int,  # noqa: ARG002
-        cancellation: Cancellation,  # noqa: ARG002
+        submission: Submission,
+        calls: Sequence[Call],
+        threads: int,
+        cancellation: Cancellation,
     ) -> Explanation:
-        """See `Toolchain.explain`: of emulated kernels nothing is explained."""
-        return Explanation()
+        """See `Toolchain.explain`: what the real compiler says, and which engines ran it."""
+        log = Log()
+        opened = self._open(submission, cancellation, log, Purpose.BUILD, threads)
+        if isinstance(opened, Failure):
+            return Explanation(notes=(f"nothing was modelled: {opened.message}",))
+        cancellation.attach(opened.kill)
+        try:
+            for call in calls:
+                opened.call(
+                    call.function,
+                    (call.arguments,),
+                    capacity=(output_room(call.output_bytes),),
+                    deadline_s=deadline_s(call.output_bytes),
+                )
+        finally:
+            cancellation.detach(opened.kill)
+            opened.close()
+        natives = [self._native(s, submission.target, cancellation) for s in log.sources]
+        return Explanation(
+            metrics=tuple(m for native in natives for m in native.metrics),
+            notes=tuple(f"{kernel} ran in {engine}" for kernel, engine in log.engines.items()),
+        )
 
     def close(self) -> None:
         """See `Toolchain.close`: the pool is the pipeline's."""

@@ -62,7 +62,7 @@ def compare_kernels(ours: Bench, theirs: Bench, against: str, golden: GoldenStre
     mine = prepare(ours, golden)
     if mine.result.failure is not None:
         return Compared(mine.result, against)
-    if ours.execution is not Execution.HARDWARE:
+    if not ours.timed:
         return Compared(stopped(mine.result, _timeless(ours.execution)), against)
     other = prepare(replace(theirs, watch=_second(ours.watch)), golden)
     if other.result.failure is not None:

@@ -49,6 +49,7 @@ from .explanations import Explanations
 from .failed import cancelled, unavailable, unbuilt, unmeasured, unprofiled, unverified
 from .golden import GoldenStreams
 from .live import LiveKernel, LiveKernels
+from .modelled import profile_model
 from .profiling import profile_kernel
 from .references import References
 from .requests import SUITE, Request, Watch
@@ -248,7 +249,8 @@ class Pipeline:
 
         def work(live: LiveKernel) -> Profile:
             with self._bench(kernel, live, request, watch) as bench:
-                return profile_kernel(
+                profiled = profile_kernel if bench.timed else profile_model
+                return profiled(
                     bench,
                     kernel.submission,
                     lambda calls: self._explain(kernel, calls, request, watch),

@@ -68,13 +68,13 @@ class _Timed:
 
 def profile_kernel(bench: Bench, submission: Submission, explain: Explain) -> Profile:
     """Profile every function of a kernel on one field."""
-    at_bound = _at_its_bound(bench)
+    at_bound = at_its_bound(bench)
     if isinstance(at_bound, Failure):
-        return _failed(bench, at_bound)
+        return failed_profile(bench, at_bound)
     bench = at_bound
     timed = _time(bench)
     if isinstance(timed, Failure):
-        return _failed(bench, timed)
+        return failed_profile(bench, timed)
     bench.watch.progress(0.95, "asking the compiler")
     explained = explain([split.call for split in timed.splits])
     curve = _curve(bench)
@@ -104,7 +104,7 @@ def profile_kernel(bench: Bench, submission: Submission, explain: Explain) -> Pr
     )
 
 
-def _at_its_bound(bench: Bench) -> Bench | Failure:
+def at_its_bound(bench: Bench) -> Bench | Failure:
     """Where the bound depends on what the kernel makes of the field, that is seen first."""
     if isinstance(bench.task, StageTask) or bench.bound.mode in DIRECT:
         return bench
@@ -136,22 +136,28 @@ def _time(bench: Bench) -> _Timed | Failure:
     return _Timed(rounds.samples, tuple(splits), batch, peak, at)
 
 
-def _splits(bench: Bench) -> list[_Split] | Failure:
-    """Per function of the task, one after the other."""
+def calls_of(bench: Bench) -> list[Call] | Failure:
+    """One call per function of the task, on the field; the compressor is asked for its stream."""
     data, bound = bench.field.data, bench.bound.absolute
     if isinstance(bench.task, StageTask):
         inputs = bench.task.inputs(data, bound)
         expected = sum(a.nbytes for a in bench.task.golden(*inputs))
-        calls = [Call("run", inputs, expected)]
-    else:
-        packed = compress(bench.session, (data,), bound)
-        if isinstance(packed, Failure):
-            return packed
-        back = (packed.streams[0], data.shape, data.dtype)
-        calls = [
-            Call("compress", (data, bound), data.nbytes),
-            Call("decompress", back, data.nbytes),
-        ]
+        return [Call("run", inputs, expected)]
+    packed = compress(bench.session, (data,), bound)
+    if isinstance(packed, Failure):
+        return packed
+    back = (packed.streams[0], data.shape, data.dtype)
+    return [
+        Call("compress", (data, bound), data.nbytes),
+        Call("decompress", back, data.nbytes),
+    ]
+
+
+def _splits(bench: Bench) -> list[_Split] | Failure:
+    """Per function of the task, one after the other."""
+    calls = calls_of(bench)
+    if isinstance(calls, Failure):
+        return calls
     splits = []
     for call in calls:
         split = _split(bench, call)
@@ -300,7 +306,8 @@ def _facts(
     )
 
 
-def _failed(bench: Bench, failure: Failure) -> Profile:
+def failed_profile(bench: Bench, failure: Failure) -> Profile:
+    """Of a kernel of which nothing was learnt."""
     return Profile(
         status=failure.status,
         stage=failure.stage,

@@ -84,6 +84,11 @@ class Bench:
     """Where `field` is what a kernel is given in place of the one that was asked for: that one."""
 
     @property
+    def timed(self) -> bool:
+        """Whether there is a speed to measure."""
+        return self.execution is Execution.HARDWARE
+
+    @property
     def session(self) -> Session:
         """The kernel's processes."""
         return self.live.session

@@ -13,7 +13,6 @@ from kernels.patterns import codec_pattern
 from kernels.records import (
     Bandwidth,
     Comparison,
-    Execution,
     Failure,
     FailureKind,
     Field,
@@ -103,7 +102,7 @@ def time_kernel(bench: Bench, golden: GoldenStreams) -> RunResult:
     What does not run on the hardware it is for has no speed.
     """
     prepared = prepare(bench, golden)
-    if prepared.result.failure is not None or bench.execution is not Execution.HARDWARE:
+    if prepared.result.failure is not None or not bench.timed:
         return prepared.result
     bench = prepared.bench
     rounds = Rounds(bench, bench.request.repeats, _audit(bench, golden))
@@ -134,7 +133,7 @@ def prepare(bench: Bench, golden: GoldenStreams) -> Prepared:
             nbytes = bench.field.data.nbytes
             moved = {"compress": Moved(nbytes, 0), "decompress": Moved(0, nbytes)}
             doubt = _too_small(bench, pristine)
-    if result.failure is not None or bench.execution is not Execution.HARDWARE:
+    if result.failure is not None or not bench.timed:
         return Prepared(result, moved, bench, doubt)
     bench.watch.progress(0.1, "warming up on other content")
     cold = warm_up(bench)
