@@ -151,13 +151,13 @@ class GpuToolchain:
         refused = self._refused(submission)
         if refused is not None:
             return refused
-        opened = self._open(submission, cancellation, Log(), Purpose.SCORE, threads)
+        opened = self._open(submission, cancellation, Log(), _Opening(Purpose.SCORE, threads))
         return opened if isinstance(opened, Failure) else OrderedSession(opened)
 
     def load_checked(self, submission: Submission, cancellation: Cancellation) -> Session | Failure:
         """See `Toolchain.load_checked`."""
         refused = self._refused(submission)
-        return refused or self._open(submission, cancellation, Log(), Purpose.CHECK, 1)
+        return refused or self._open(submission, cancellation, Log(), _Opening(Purpose.CHECK))
 
     def explain(
         self,
@@ -168,7 +168,7 @@ class GpuToolchain:
     ) -> Explanation:
         """See `Toolchain.explain`: what the real compiler says, and which engines ran it."""
         log = Log()
-        opened = self._open(submission, cancellation, log, Purpose.BUILD, threads)
+        opened = self._open(submission, cancellation, log, _Opening(Purpose.BUILD, threads))
         if isinstance(opened, Failure):
             return Explanation(notes=(f"nothing was modelled: {opened.message}",))
         cancellation.attach(opened.kill)
@@ -211,7 +211,8 @@ class GpuToolchain:
         self, submission: Submission, cancellation: Cancellation, log: Log
     ) -> Failure | None:
         """What went wrong when it was imported and called once on a small field."""
-        opened = self._open(submission, cancellation, log, Purpose.BUILD, 1)
+        how = _Opening(Purpose.BUILD, flags=wire.ANNOUNCES)
+        opened = self._open(submission, cancellation, log, how)
         if isinstance(opened, Failure):
             return opened
         cancellation.attach(opened.kill)
@@ -227,16 +228,15 @@ class GpuToolchain:
         submission: Submission,
         cancellation: Cancellation,
         log: Log,
-        purpose: Purpose,
-        threads: int,
+        how: _Opening,
     ) -> ChildSession | Failure:
         target = self._family.targets[submission.target]
         flags = wire.CUDA if self._family.dialect == "cuda" else wire.HIP
-        flags |= wire.WIDE if target.warp == 64 else 0
+        flags |= how.flags | (wire.WIDE if target.warp == 64 else 0)
         children = _Emulating(self._pool, flags, self._emulator.giver(cancellation, log))
         functions = TASKS[submission.task].functions
         return open_session(
-            children, submission, functions, cancellation, purpose=purpose, threads=threads
+            children, submission, functions, cancellation, purpose=how.purpose, threads=how.threads
         )
 
     def _native(self, source: Source, target: str, cancellation: Cancellation) -> Native:
@@ -245,6 +245,16 @@ class GpuToolchain:
             return Native(note=absent)
         arch = self._family.targets[target].arch
         return self._family.compile(source, arch, self._tools.runner(cancellation))
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """How a submission is loaded."""
+
+    purpose: Purpose
+    threads: int = 1
+    flags: int = 0
+    """Of wire.ANNOUNCES and the like, beside the kind of GPU."""
 
 
 @dataclass(frozen=True)

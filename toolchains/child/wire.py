@@ -22,10 +22,10 @@ ALIGNMENT = 64
 """Every array in an arena starts on a cache line, but for one that ends where the arena does."""
 LEAST_ALIGNMENT = 8
 """Of such a one: that of every number it may hold."""
-EXPLAINS, CHECKS, CUDA, HIP, WIDE = 1, 2, 4, 8, 16
+EXPLAINS, CHECKS, CUDA, HIP, WIDE, ANNOUNCES = 1, 2, 4, 8, 16, 32
 """What a child is asked of the submission that it loads: to tell what the compiler makes of it; to
 check every index in compiled code; to emulate a GPU of one or the other kind, the latter with
-wavefronts of 64."""
+wavefronts of 64; to tell of all device code at once."""
 MOST_NEEDED = 2 << 20
 """Bytes of what a child may ask for at once."""
 
