@@ -13,7 +13,7 @@ import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -75,11 +75,19 @@ class Emulator:
         self._lock = threading.Lock()
         self._busy: dict[str, threading.Lock] = {}
 
-    def giver(self, cancellation: Cancellation, log: Log) -> Callable[[bytes], bytes]:
-        """What answers the children of one session."""
-        return lambda asked: self.give(asked, cancellation, log)
+    def giver(
+        self, cancellation: Cancellation, log: Log, translate: Callable[[Source], str]
+    ) -> Callable[[bytes], bytes]:
+        """What answers the children of one session; translate: device code before it is read."""
+        return lambda asked: self._give(asked, cancellation, log, translate)
 
-    def give(self, asked: bytes, cancellation: Cancellation, log: Log) -> bytes:
+    def _give(
+        self,
+        asked: bytes,
+        cancellation: Cancellation,
+        log: Log,
+        translate: Callable[[Source], str],
+    ) -> bytes:
         """The answer to one request; what is no request gets a refusal."""
         try:
             request = unpack_request(asked)
@@ -87,7 +95,8 @@ class Emulator:
             return pack_answer(Unsupported(str(error)))
         if request.source not in log.sources:
             log.sources.append(request.source)
-        raw = self._answer(pack_request(request), cancellation)
+        source = replace(request.source, code=translate(request.source))
+        raw = self._answer(pack_request(replace(request, source=source)), cancellation)
         _note(unpack_answer(raw), log)
         return raw
 

@@ -68,6 +68,10 @@ class Native:
     """What could not be told, and the remedy."""
 
 
+def _as_it_is(source: Source) -> str:
+    return source.code
+
+
 @dataclass(frozen=True)
 class Family:
     """The targets of one vendor: what differs between CUDA and ROCm."""
@@ -82,6 +86,8 @@ class Family:
     """Why the vendor's compiler is not here, and the remedy; empty if it is."""
     contract: str
     advice: tuple[str, ...]
+    translate: Callable[[Source], str] = _as_it_is
+    """Device code as the emulator is to read it."""
 
 
 class GpuToolchain:
@@ -233,7 +239,8 @@ class GpuToolchain:
         target = self._family.targets[submission.target]
         flags = wire.CUDA if self._family.dialect == "cuda" else wire.HIP
         flags |= how.flags | (wire.WIDE if target.warp == 64 else 0)
-        children = _Emulating(self._pool, flags, self._emulator.giver(cancellation, log))
+        giver = self._emulator.giver(cancellation, log, self._family.translate)
+        children = _Emulating(self._pool, flags, giver)
         functions = TASKS[submission.task].functions
         return open_session(
             children, submission, functions, cancellation, purpose=how.purpose, threads=how.threads
