@@ -118,6 +118,8 @@ class Build:
     metrics: tuple[Metric, ...] = ()
     first_call: Failure | None = None
     """It compiled, but failed on the small field that a build tries it on."""
+    guidance: tuple[Guidance, ...] = ()
+    """On what compiles, but should be better."""
     artifacts: Mapping[str, bytes] = field(default_factory=dict)
     """What compilers wrote: name, such as x.ptx → text."""
 

@@ -33,7 +33,10 @@ TEXT_LIMIT = 100_000
 """Characters of one value that are returned."""
 
 REPLY_LIMIT = 5_000_000
-"""Characters of all values together, roughly; rows beyond it are left out."""
+"""Characters of all values together, roughly; what is beyond it is left out, of one value too."""
+
+DEPTH_LIMIT = 50
+"""Levels of a value that are returned as such; what is deeper is text."""
 
 ALLOWED = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 """SHOW, DESCRIBE, SUMMARIZE, VALUES, FROM and WITH are SELECT to DuckDB."""
@@ -295,53 +298,86 @@ def _run(connection: duckdb.DuckDBPyConnection, sql: str, max_rows: int) -> dict
     result = connection.execute(statements[0])
     columns = distinct_names([str(column[0]) for column in result.description])
     rows: list[Json] = []
-    size = 0
-    while size < REPLY_LIMIT and len(rows) <= max_rows:
+    room = Room()
+    while room.left > 0 and len(rows) <= max_rows:
         row = result.fetchone()
         if row is None:
             return {"columns": list[Json](columns), "rows": rows, "truncated": False}
-        cells = [plain(value) for value in row]
-        size += sum(len(cell) if isinstance(cell, str) else 8 for cell in cells)
-        rows.append(cells)
+        rows.append([plain(value, room) for value in row])
     return {"columns": list[Json](columns), "rows": rows[:max_rows], "truncated": True}
 
 
-def plain(value: object) -> Json:
-    """A value of DuckDB as JSON; what is not finite becomes null."""
+class Room:
+    """Characters that a reply may still hold."""
+
+    def __init__(self, left: int = REPLY_LIMIT) -> None:
+        self.left = left
+
+    def taken(self, text: str) -> str:
+        """The text, clipped, once it was counted."""
+        clipped = _clipped(text)
+        self.left -= len(clipped)
+        return clipped
+
+
+def plain(value: object, room: Room, depth: int = 0) -> Json:
+    """A value of DuckDB as JSON; what is not finite becomes null.
+
+    depth: levels of the value that it stands in.
+    """
+    room.left -= 8
     match value:
         case None | bool() | int():
             return value
         case float():
             return value if math.isfinite(value) else None
         case str():
-            return _clipped(value)
+            return room.taken(value)
         case Decimal():
-            return plain(float(value))
+            return plain(float(value), room)
         case date() | time():
             return value.isoformat()
         case timedelta():
             return value.total_seconds()
-        case dict() | list() | tuple():
-            return _nested(value)
+        case dict() | list() | tuple() if depth < DEPTH_LIMIT:
+            return _nested(value, room, depth + 1)
         case _:
-            return _clipped(value.hex() if isinstance(value, bytes) else str(value))
+            return room.taken(value.hex() if isinstance(value, bytes) else str(value))
 
 
-def _nested(value: dict[object, object] | list[object] | tuple[object, ...]) -> Json:
+def _nested(
+    value: dict[object, object] | list[object] | tuple[object, ...], room: Room, depth: int
+) -> Json:
+    """As much of it as there is room for."""
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    return [plain(item) for item in value]
+        entries: dict[str, Json] = {}
+        for key, item in value.items():
+            if room.left <= 0:
+                return {**entries, _CUT: len(value) - len(entries)}
+            entries[room.taken(str(key))] = plain(item, room, depth)
+        return entries
+    items: list[Json] = []
+    for item in value:
+        if room.left <= 0:
+            return [*items, f"{_CUT}: {len(value) - len(items)}"]
+        items.append(plain(item, room, depth))
+    return items
+
+
+_CUT = "… [items cut]"
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
     """Column names, a repeated one with a number."""
-    taken: list[str] = []
+    taken: dict[str, int] = {}
     for name in names:
-        number, unique = 2, name
+        unique, number = name, taken.get(name, 1)
         while unique in taken:
-            unique, number = f"{name}_{number}", number + 1
-        taken.append(unique)
-    return taken
+            number += 1
+            unique = f"{name}_{number}"
+        taken[name] = number
+        taken.setdefault(unique, 1)
+    return list(taken)
 
 
 def _clipped(text: str) -> str:
@@ -356,7 +392,7 @@ def _published(connection: duckdb.DuckDBPyConnection) -> Json:
         "SELECT coalesce((SELECT max(drained_at) FROM journal_segments),"
         " (SELECT max(applied_at) FROM schema_version))"
     ).fetchone()
-    return plain(found[0]) if found else None
+    return plain(found[0], Room()) if found else None
 
 
 def _names(connection: duckdb.DuckDBPyConnection) -> list[str]:

@@ -43,7 +43,7 @@ RARE = frozenset(
     }
 )
 """Fields that most replies have no use for; the list of tools does not name them either."""
-_SPARSE = frozenset({"cases", "fields", "loops"})
+_SPARSE = frozenset({"cases", "fields", "loops", "targets"})
 """Lists of records of which most fields are often empty."""
 _IF_ANY = RARE | {"tasks", "fields"}
 _KEPT: dict[str, frozenset[str]] = {

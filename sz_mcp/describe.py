@@ -21,12 +21,19 @@ if TYPE_CHECKING:
 def describe_all(engine: Engine, feedback: str, agent: str = "") -> DescribeReply:
     """Every target in brief, and every task and field; `agent` is who is calling."""
     return DescribeReply(
-        targets=[_target(info) for info in engine.targets.values()],
+        targets=[_target(info) for info in engine.targets.values() if info.listed],
         tasks=_tasks(engine.tasks),
         fields=all_fields(engine.catalogue, _LISTED),
-        notes=[_COMPUTED, *_caller(agent, feedback)],
+        notes=[_COMPUTED, *_others(engine), *_caller(agent, feedback)],
         feedback=feedback,
     )
+
+
+def _others(engine: Engine) -> list[str]:
+    """Targets that are not listed, for they are much like others."""
+    names = [info.target for info in engine.targets.values() if not info.listed]
+    # The part before the colon is the same as of those that are listed.
+    return [f"further targets: {', '.join(n.partition(':')[2] for n in names)}"] if names else []
 
 
 def _caller(agent: str, feedback: str) -> list[str]:
@@ -50,7 +57,7 @@ def describe_one(
         available=info.available,
         reason=info.reason,
         limits=metrics_reply(info.limits),
-        hardware=metrics_reply(info.hardware),
+        hardware=metrics_reply(info.hardware if detailed else _first_of(info.hardware)),
         peaks=metrics_reply(info.peaks if detailed else _typical(info.peaks)),
         notes=[*info.notes, isolation_note(engine.pipeline.layers())],
         contract=info.contract,
@@ -73,6 +80,20 @@ _TYPICAL = tuple(f"_at_{kib}_KiB" for kib in (16, 8192, 131072))
 def _typical(peaks: Sequence[Metric]) -> list[Metric]:
     """Those of one thread at a few sizes; all of them if none is at these."""
     return [peak for peak in peaks if peak.name.endswith(_TYPICAL)] or list(peaks)
+
+
+_FIRST = frozenset(
+    {
+        "memory_bandwidth", "fp32", "multiprocessors", "compute_units",
+        "shared_memory_per_block", "lds_per_block", "warp", "wavefront",
+    }
+)  # fmt: skip
+"""Of a GPU, what a concise reply tells."""
+
+
+def _first_of(hardware: Sequence[Metric]) -> list[Metric]:
+    """Those of a GPU that matter first; all of anything else."""
+    return [metric for metric in hardware if metric.name in _FIRST] or list(hardware)
 
 
 def _target(info: TargetInfo) -> TargetReply:

@@ -1,7 +1,9 @@
 """What a client must get past before the MCP SDK sees its request.
 
 Of every route: the Host and Origin headers must name this server; the head of a request, and its
-body, must arrive in time; only so many connections are open at once. How large a body may be is
+body, must arrive in time; only so many connections are open at once. A token opens only so many
+sessions: all tokens together have as many as the SDK keeps, each until nobody used it for half an
+hour. How large a body may be is
 checked where it is read, after the token: whoever has none is answered before sending one. What is
 wrong is told in a status and a line of text, never with a version or a traceback.
 """
@@ -10,6 +12,11 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import hashlib
+import math
+import time
+from collections import deque
+from collections.abc import Callable
 from typing import Any, cast
 
 import anyio
@@ -17,6 +24,7 @@ import anyio.lowlevel
 import h11
 import uvicorn
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -31,6 +39,11 @@ HEAD_BYTES = 16 * 1024
 """Largest head of a request."""
 GRACE_S = 2.0
 """How long connections may take to end once the server has settled."""
+SESSIONS = 256
+"""Of those that begin with a handshake, that one token may open within SESSIONS_S."""
+SESSIONS_S = 1800.0
+"""After so long the SDK ends a session that nobody used."""
+_SESSION_ID = b"mcp-session-id"
 
 
 class Guard:
@@ -39,6 +52,7 @@ class Guard:
     def __init__(self, app: ASGIApp, security: TransportSecuritySettings) -> None:
         self._app = app
         self._hosts = TransportSecurityMiddleware(security)
+        self._sessions = Sessions()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or the lifespan of the application."""
@@ -49,12 +63,67 @@ class Guard:
         if sum(len(name) + len(value) for name, value in scope["headers"]) > HEAD_BYTES:
             refusal: Response | None = PlainTextResponse("Request head too large", 431)
         else:
-            refusal = await self._hosts.validate_request(Request(scope))
+            refusal = await self._hosts.validate_request(Request(scope)) or self._sessions.full(
+                scope
+            )
         if refusal is not None:
             await refusal(scope, receive, send)
             return
         with anyio.CancelScope() as served:
-            await self._app(scope, _whole(receive, served), send)
+            await self._app(scope, _whole(receive, served), self._sessions.counting(scope, send))
+
+
+class Sessions:
+    """How many sessions each token has opened lately. Where there are no tokens nobody is told."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._opened: dict[bytes, deque[float]] = {}
+        """Digest of a token that was let in → when it opened its last sessions."""
+
+    def full(self, scope: Scope) -> Response | None:
+        """The refusal of one more session; None if the request opens none, or may open it."""
+        token = _opening(scope)
+        opened = self._opened.get(token, deque())
+        while opened and opened[0] < self._clock() - SESSIONS_S:
+            opened.popleft()
+        if len(opened) < SESSIONS:
+            return None
+        wait_s = max(1, math.ceil(opened[0] + SESSIONS_S - self._clock()))
+        text = (
+            f"This token has opened {SESSIONS} sessions in half an hour, as many as it may: use "
+            f"one of them, or retry after {wait_s} s"
+        )
+        return PlainTextResponse(text, 429, {"Retry-After": str(wait_s)})
+
+    def counting(self, scope: Scope, send: Send) -> Send:
+        """`send`, which counts the session if it was opened."""
+        token = _opening(scope)
+        if not token:
+            return send
+
+        async def sent(message: Message) -> None:
+            if (
+                message["type"] == "http.response.start"
+                and message["status"] < 400
+                and any(name.lower() == _SESSION_ID for name, _ in message["headers"])
+            ):
+                self._opened.setdefault(token, deque(maxlen=SESSIONS)).append(self._clock())
+            await send(message)
+
+        return sent
+
+
+def _opening(scope: Scope) -> bytes:
+    """Digest of the token of a request that may open a session; empty of any other."""
+    # Of several the first counts, as it does for the SDK.
+    headers = dict(reversed(scope["headers"]))
+    token = headers.get(b"authorization", b"").partition(b" ")[2].strip()
+    version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
+    alone = version and version not in HANDSHAKE_PROTOCOL_VERSIONS
+    if scope["method"] != "POST" or not token or alone or _SESSION_ID in headers:
+        return b""
+    return hashlib.sha256(token).digest()
 
 
 def _whole(receive: Receive, served: anyio.CancelScope) -> Receive:

@@ -122,7 +122,7 @@ class Engine:
         """Build a received kernel."""
         build = self.pipeline.build(kernel, Watch(job.cancellation, job.advance))
         guided = self._guide(build.failure or build.first_call, kernel.submission.target)
-        guidance = (*guided, *self._twins.note(kernel))
+        guidance = (*guided, *build.guidance, *self._twins.note(kernel))
         self._ledger.build(call_id, kernel.kernel_id, build, guidance)
         self._artifacts.keep(kernel.kernel_id, build.artifacts)
         return Outcome(lambda view: compile_reply(kernel, build, guidance, view, attempt))

@@ -1,4 +1,4 @@
-"""The page of a task as an agent reads it: what is asked, then a complete submission per target."""
+"""The page of a task as an agent reads it: what is asked, then a complete submission."""
 
 from __future__ import annotations
 
@@ -13,16 +13,21 @@ if TYPE_CHECKING:
 
 _LANGUAGES = {".py": "python", ".cu": "cuda", ".hip": "hip", ".csl": "csl"}
 """Suffix → what its code block is marked as."""
+_SHOWN = "numba"
+"""The family whose example stands in the page: it runs on every machine."""
 
 
 def task_page(task: Task) -> str:
-    """The task's own text, and its simplest worked submission for every family of targets."""
-    examples = [
-        _example(baselines.read(task.name, styles[0], family))
-        for family in baselines.families()
-        if (styles := baselines.styles(task.name, family))
+    """The task's own text, its simplest worked submission, and where those of other targets are."""
+    found = {family: baselines.styles(task.name, family) for family in baselines.families()}
+    shown = _example(baselines.read(task.name, found[_SHOWN][0], _SHOWN))
+    others = [
+        f"sz-mcp://baselines/{family}/{task.name}/{styles[0]}"
+        for family, styles in found.items()
+        if styles and family != _SHOWN
     ]
-    return "\n".join([task.page.rstrip() + "\n", *examples])
+    more = [f"Examples for other targets: {', '.join(others)}", ""] if others else []
+    return "\n".join([task.page.rstrip() + "\n", shown, *more])
 
 
 def _example(submission: Submission) -> str:

@@ -229,7 +229,7 @@ class TargetReply(Reply):
     """Where a kernel can run, and what to know to write for it."""
 
     target: str
-    execution: Execution | None
+    execution: Execution | None = None
     """How it runs here: hardware, emulated (no speeds) or simulated (cycles); null: not at all."""
     available: bool
     reason: str = ""

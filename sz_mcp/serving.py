@@ -48,6 +48,8 @@ def log_to_stderr() -> None:
     """Warnings go to stderr, in one line each; stdout belongs to the protocol."""
     form = "sz-mcp: %(levelname)s: %(name)s: %(message)s"
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format=form)
+    # It repeats what any passer-by has written into a header, a line each.
+    logging.getLogger("mcp.server.transport_security").setLevel(logging.ERROR)
 
 
 class StdinLines:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from itertools import groupby
 
+from kernels.records import Execution
 from sz_mcp.counterexamples import counterexample_lines
 from sz_mcp.further_replies import further_lines
 from sz_mcp.mode_replies import mode_line
@@ -26,6 +28,7 @@ from sz_mcp.replies import (
     QueryReply,
     Reply,
     RunReply,
+    TargetReply,
     VerifyReply,
 )
 from sz_mcp.values import listed
@@ -74,9 +77,8 @@ def _describe(reply: DescribeReply) -> Iterable[str]:
             f'compile_kernel(task="{reply.task}", target="…", files={{"kernel.py": "…"}})'
         )
     elif reply.targets is not None:
-        for target in reply.targets:
-            state = f"{target.execution}" if target.available else f"not here: {target.reason}"
-            yield f"target {target.target} ({state})"
+        for state, alike in groupby(reply.targets, _state):
+            yield f"target {', '.join(target.target for target in alike)} ({state})"
         yield from _choices(reply)
         yield from reply.notes or []
         yield 'next: describe_arch(target="…") for its contract and an example, and'
@@ -85,6 +87,10 @@ def _describe(reply: DescribeReply) -> Iterable[str]:
         yield from _target(reply)
         yield from _choices(reply)
         yield f'next: compile_kernel(task="…", target="{reply.target}", files={{"kernel.py": "…"}})'
+
+
+def _state(target: TargetReply) -> str:
+    return f"{target.execution}" if target.available else f"not here: {target.reason}"
 
 
 def _choices(reply: DescribeReply) -> Iterable[str]:
@@ -297,6 +303,13 @@ def _verdict(reply: VerifyReply) -> str:
 
 
 def _run(reply: RunReply) -> Iterable[str]:
+    timeless = reply.execution not in (None, Execution.HARDWARE) and reply.status == "bound_ok"
+    if timeless and reply.ratio is None:
+        yield (
+            f"bound_ok on {reply.field} ({reply.execution}, so no speed): equals the golden "
+            f"answer. run_id {reply.run_id}"
+        )
+        return
     if reply.status != "timed" and reply.ratio is None and reply.run_gbps is None:
         yield f"{_stopped(reply)} on {reply.field}. run_id {reply.run_id}"
         return
@@ -312,8 +325,9 @@ def _run(reply: RunReply) -> Iterable[str]:
         ("PSNR {} dB", reply.psnr),
     ]
     told = ", ".join(form.format(_number(value)) for form, value in parts if value is not None)
-    state = reply.status if reply.stage is None else _stopped(reply)
-    yield f"{state} on {reply.field} ({reply.execution}): {told}. run_id {reply.run_id}"
+    state = reply.status if timeless or reply.stage is None else _stopped(reply)
+    how = f"{reply.execution}, so no speed" if timeless else f"{reply.execution}"
+    yield f"{state} on {reply.field} ({how}): {told}. run_id {reply.run_id}"
     yield from mode_line(reply)
     disturbed = sum(sample.disturbed for sample in reply.samples)
     if disturbed:

@@ -6,4 +6,6 @@ line here.
 
 BACKENDS: dict[str, str] = {
     "numba": "toolchains.numba_cpu",
+    "cuda": "toolchains.cuda",
+    "rocm": "toolchains.rocm",
 }

@@ -12,7 +12,17 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from kernels.records import Arg, Array, Build, Execution, Failure, Loop, Metric, Submission
+from kernels.records import (
+    Arg,
+    Array,
+    Build,
+    Execution,
+    Failure,
+    Guidance,
+    Loop,
+    Metric,
+    Submission,
+)
 
 Fill = Callable[[Sequence[Array]], None]
 """Writes the content of a request's input arrays."""
@@ -109,6 +119,8 @@ class Explanation:
     notes: tuple[str, ...] = ()
     bottleneck: str = ""
     """What limits it by a model; of what runs on hardware that is measured instead."""
+    guidance: tuple[Guidance, ...] = ()
+    """Likewise, what to change."""
 
 
 class Session(Protocol):
@@ -153,6 +165,14 @@ class Session(Protocol):
 
     def null_round_trip(self, function: str) -> float:
         """Seconds of a request with no items, through the same clock; `inf` if it fails."""
+        ...
+
+    def rest(self) -> None:
+        """Stop its children, which have nothing to do until `wake`: none of their threads runs."""
+        ...
+
+    def wake(self) -> None:
+        """Undo `rest`. Both do nothing if there is nothing to do."""
         ...
 
     def apart(self) -> AbstractContextManager[None]:
@@ -231,6 +251,8 @@ class TargetInfo:
     example_task: str = ""
     """The task it is for."""
     advice: tuple[str, ...] = ()
+    listed: bool = True
+    """Whether it is told of in the list of all; others are only named there."""
 
 
 class Toolchain(Protocol):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from simulators.simt.records import Source
 from simulators.simt.tool import RunTool
 from toolchains.backends import Parts
+from toolchains.feedback.cuda_rules import guidance_about
 from toolchains.gpu import Family, GpuTarget, GpuToolchain, Native
 from toolchains.gpu_compile.cuda_build import CudaModule, module_metrics
-from toolchains.gpu_compile.cuda_wheels import find_nvrtc
+from toolchains.gpu_compile.cuda_wheels import INSTALL, find_nvrtc
 from toolchains.gpu_compile.nvrtc import compile_cuda
 from toolchains.gpu_compile.sass import disassemble
 from toolchains.gpu_compile.targets import TARGETS, hardware
@@ -15,27 +16,27 @@ from toolchains.gpu_compile.targets import TARGETS, hardware
 _CONTRACT = " ".join(
     (
         "kernel.py is imported in a fresh child with cupy, numpy, the standard library and",
-        "`szstream` (stream headers); device code in its strings or in files beside it",
-        '(Path(__file__).with_name("x.cu").read_text()); no network, no other files. Codecs define',
-        "compress(data, abs_bound) -> 1-D uint8 array and decompress(stream, shape, dtype) ->",
-        "array, which run in two processes that share only the stream; stages define",
-        "run(*inputs). Arrays given and returned are cupy's. abs_bound >= 0, and 0 asks for",
-        "lossless. Refuse what you do not support with NotImplementedError. Every element is",
-        "checked exactly; NaN and Inf must come back. Emulated: warps of 32, every call in",
-        "ascending and in descending order of threads, which must agree; no speed is measured.",
-        'What the emulated cupy does not have fails with "not emulated: NAME".',
+        "`szstream` (stream headers); device code in its strings or in files beside it; no",
+        "network, no other files. Codecs define compress(data, abs_bound) -> 1-D uint8 array and",
+        "decompress(stream, shape, dtype) -> array, which run in two processes that share only",
+        "the stream; stages define run(*inputs). Arrays are cupy's both ways. abs_bound >= 0, and",
+        "0 asks for lossless. Refuse what you do not support with NotImplementedError. Every",
+        "element is checked exactly; NaN and Inf must come back. Emulated: warps of 32; every",
+        "call in ascending and in descending order of threads, which must agree; no speed. What",
+        'the emulated cupy does not have fails with "not emulated: NAME".',
     )
 )
 _ADVICE = (
     "Quantise first and predict on the integers: predicting from originals adds up errors.",
-    "Compile with -fmad=false or use __fmul_rn and __fsub_rn in the bound check: a contracted "
-    "check lets violations through.",
+    "-fmad=false, or __fmul_rn and __fsub_rn in the bound check: contracted it lets violations "
+    "through.",
     'extern "C" on kernels that RawModule.get_function names; templates by name_expressions.',
     "Pass scalars as numpy.int32(n), numpy.float32(x): a Python int is 8 bytes, a float a double.",
-    "Neighbouring threads should touch neighbouring words; 128-bit loads (int4, float4) help.",
-    "__syncthreads between writing and reading shared memory; __syncwarp within a warp.",
-    "A scan over blocks in one kernel may wait for earlier blocks only (decoupled look-back).",
+    "Neighbouring threads on neighbouring words; 128-bit loads (int4, float4) help.",
 )
+
+
+_LISTED = ("sm_80", "sm_90", "sm_100", "sm_120")
 
 
 def backend(parts: Parts) -> GpuToolchain:
@@ -67,7 +68,7 @@ def _artifacts(module: CudaModule, run: RunTool) -> dict[str, bytes]:
 
 def _missing() -> str:
     if find_nvrtc() is None:
-        return "no registers, PTX or SASS: NVRTC is not installed: pip install 'sz-mcp[cuda]'"
+        return f"no registers, PTX or SASS: NVRTC is not installed: {INSTALL}"
     return ""
 
 
@@ -79,6 +80,7 @@ FAMILY = Family(
             target.arch,
             32,
             hardware(target),
+            listed=target.arch in _LISTED,
             notes=(f"{target.generation}; figures of {target.gpu.name} ({target.gpu.source})",),
         )
         for name, target in TARGETS.items()
@@ -87,4 +89,5 @@ FAMILY = Family(
     missing=_missing,
     contract=_CONTRACT,
     advice=_ADVICE,
+    advise=guidance_about,
 )

@@ -29,6 +29,7 @@ from simulators.simt.exchange import (
     Answer,
     Described,
     ExchangeError,
+    Request,
     pack_answer,
     pack_request,
     unpack_answer,
@@ -96,12 +97,12 @@ class Emulator:
         if request.source not in log.sources:
             log.sources.append(request.source)
         source = replace(request.source, code=translate(request.source))
-        raw = self._answer(pack_request(replace(request, source=source)), cancellation)
+        raw = self._answer(replace(request, source=source), cancellation)
         _note(unpack_answer(raw), log)
         return raw
 
-    def _answer(self, request: bytes, cancellation: Cancellation) -> bytes:
-        key = hashlib.sha256(_versions().encode() + b"\0" + request).hexdigest()
+    def _answer(self, request: Request, cancellation: Cancellation) -> bytes:
+        key = hashlib.sha256(_versions().encode() + b"\0" + pack_request(request)).hexdigest()
         with self._lock:
             busy = self._busy.setdefault(key, threading.Lock())
         try:
@@ -125,13 +126,22 @@ class Emulator:
             return raw
         return None
 
-    def _built(self, key: str, request: bytes, cancellation: Cancellation) -> bytes:
-        done = self._tools.run(_tool(request), cancellation)
+    def _built(self, key: str, request: Request, cancellation: Cancellation) -> bytes:
+        done = self._tools.run(_tool(pack_request(request)), cancellation)
         raw = done.files.get(ANSWER, b"")
         try:
             answer = unpack_answer(raw)
         except ExchangeError:
-            return pack_answer(_broken(done))
+            failed = _broken(done)
+            if request.engine != "auto" or request.variant is None or cancellation.cancelled:
+                return pack_answer(failed)
+            # LLVM ends its process where it meets what it does not expect; the other engine has
+            # another compiler.
+            raw = self._built(key, replace(request, engine="fibers"), cancellation)
+            answer = unpack_answer(raw)
+            if isinstance(answer, Bundle):
+                answer = replace(answer, meta={**answer.meta, "reason": failed.reason})
+                raw = pack_answer(answer)
         if isinstance(answer, Bundle | Described | Rejected):
             self._remember(key, raw)
             self._keep(key, raw)

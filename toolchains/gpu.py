@@ -8,7 +8,7 @@ called, and that is then also compiled for the real GPU, for its errors and reso
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from kernels.records import (
     Execution,
     Failure,
     FailureKind,
+    Guidance,
     Metric,
     Status,
     Submission,
@@ -33,13 +34,17 @@ from toolchains.children.process import ChildProcess
 from toolchains.children.session import ChildSession, Purpose, open_session
 from toolchains.children.tools import Tools
 from toolchains.emulation import Emulator, Log, missing
-from toolchains.first_call import FIRST_CALL_S, earlier, failed_build, stops_build, warm_up
+from toolchains.first_call import earlier, failed_build, stops_build, warm_up
 from toolchains.first_call import warnings as call_warnings
+from toolchains.gpu_counts import parsed_counts
+from toolchains.gpu_model import modelled
 from toolchains.limits import deadline_s, limits, output_room
 from toolchains.orders import OrderedSession
 from toolchains.tripwires import tripped
 
 _EXAMPLE_TASK = "lorenzo-1d"
+_COUNTING_S = 60.0
+"""For compiling kernels with counters, and reading those."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class GpuTarget:
     """Of an example GPU, as documented."""
     peaks: tuple[Metric, ...] = ()
     notes: tuple[str, ...] = ()
+    listed: bool = True
+    """As in TargetInfo."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,8 @@ class Family:
     """Why the vendor's compiler is not here, and the remedy; empty if it is."""
     contract: str
     advice: tuple[str, ...]
+    advise: Callable[[Iterable[Diagnostic]], tuple[Guidance, ...]]
+    """What the real compiler's warnings mean."""
     translate: Callable[[Source], str] = _as_it_is
     """Device code as the emulator is to read it."""
 
@@ -112,7 +121,7 @@ class GpuToolchain:
         info = self._info(target)
         return replace(
             info,
-            limits=(Metric("first_call_deadline", FIRST_CALL_S, "s", "derived"), *limits()),
+            limits=limits(),
             hardware=one.hardware,
             peaks=one.peaks,
             notes=(*one.notes, *filter(None, (self._family.missing(),))),
@@ -130,15 +139,15 @@ class GpuToolchain:
             return failed_build(refused, start)
         log = Log()
         called = self._first_call(submission, cancellation, log)
-        if log.rejected:
-            # What its Python says of it is the same in other words.
-            return failed_build(_rejected(log.rejected), start)
-        if called is not None and stops_build(called):
-            return failed_build(earlier(called), start)
         natives = [self._native(s, submission.target, cancellation) for s in log.sources]
         found = tuple(d for native in natives for d in native.diagnostics)
         if any(native.failed for native in natives):
             return failed_build(_rejected(found), start)
+        if log.rejected and self._family.missing():
+            # What its Python says of it is the same in other words.
+            return failed_build(_rejected(log.rejected), start)
+        if called is not None and stops_build(called):
+            return failed_build(earlier(called), start)
         notes = tuple(Diagnostic("note", n.note) for n in natives[:1] if n.note)
         return Build(
             status=Status.COMPILED,
@@ -147,6 +156,7 @@ class GpuToolchain:
             diagnostics=(*found, *notes, *(call_warnings(called) if called else ())),
             metrics=tuple(m for native in natives for m in native.metrics),
             first_call=called,
+            guidance=self._family.advise(found),
             artifacts=_artifacts(log.sources, natives),
         )
 
@@ -172,27 +182,30 @@ class GpuToolchain:
         threads: int,
         cancellation: Cancellation,
     ) -> Explanation:
-        """See `Toolchain.explain`: what the real compiler says, and which engines ran it."""
+        """See `Toolchain.explain`: what the real compiler says, and what the emulator counts."""
         log = Log()
-        opened = self._open(submission, cancellation, log, _Opening(Purpose.BUILD, threads))
+        how = _Opening(Purpose.BUILD, threads, wire.COUNTS)
+        opened = self._open(submission, cancellation, log, how)
         if isinstance(opened, Failure):
             return Explanation(notes=(f"nothing was modelled: {opened.message}",))
         cancellation.attach(opened.kill)
         try:
-            for call in calls:
-                opened.call(
-                    call.function,
-                    (call.arguments,),
-                    capacity=(output_room(call.output_bytes),),
-                    deadline_s=deadline_s(call.output_bytes),
-                )
+            failed = [
+                f"{call.function} was not counted: {reply.message}"
+                for call in calls
+                if isinstance(reply := _counted_call(opened, call), Failure)
+            ]
+            counts = parsed_counts(opened.output())
         finally:
             cancellation.detach(opened.kill)
             opened.close()
         natives = [self._native(s, submission.target, cancellation) for s in log.sources]
+        model = modelled(counts, self._family.targets[submission.target].hardware)
         return Explanation(
-            metrics=tuple(m for native in natives for m in native.metrics),
-            notes=tuple(f"{kernel} ran in {engine}" for kernel, engine in log.engines.items()),
+            metrics=(*model.metrics, *(m for native in natives for m in native.metrics)),
+            notes=(*failed, *model.notes),
+            bottleneck=model.bottleneck,
+            guidance=model.guidance,
         )
 
     def close(self) -> None:
@@ -205,6 +218,7 @@ class GpuToolchain:
             execution=None if reason else Execution.EMULATED,
             available=not reason,
             reason=reason,
+            listed=self._family.targets[target].listed,
         )
 
     def _refused(self, submission: Submission) -> Failure | None:
@@ -252,6 +266,16 @@ class GpuToolchain:
             return Native(note=absent)
         arch = self._family.targets[target].arch
         return self._family.compile(source, arch, self._tools.runner(cancellation))
+
+
+def _counted_call(session: ChildSession, call: Call) -> object:
+    """Once; counting takes its time."""
+    return session.call(
+        call.function,
+        (call.arguments,),
+        capacity=(output_room(call.output_bytes),),
+        deadline_s=_COUNTING_S + 4 * deadline_s(call.output_bytes),
+    )
 
 
 @dataclass(frozen=True)

@@ -53,13 +53,16 @@ class OrderedSession:
             return first
         # The next call takes their places.
         first = replace(first, inputs=_copied(first.inputs), outputs=_all_copied(first.outputs))
-        second = session.call(
-            function,
-            _filled(items, first.inputs) if fill else items,
-            capacity=capacity,
-            deadline_s=deadline_s,
-            descending=True,
-        )
+        session.order(descending=True)
+        try:
+            second = session.call(
+                function,
+                _filled(items, first.inputs) if fill else items,
+                capacity=capacity,
+                deadline_s=deadline_s,
+            )
+        finally:
+            session.order(descending=False)
         if isinstance(second, Failure):
             return _only_descending(second)
         differs = _difference(function, first.outputs, second.outputs)
@@ -110,6 +113,14 @@ class OrderedSession:
     def null_round_trip(self, function: str) -> float:
         """See `Session.null_round_trip`."""
         return self._session.null_round_trip(function)
+
+    def rest(self) -> None:
+        """See `Session.rest`."""
+        self._session.rest()
+
+    def wake(self) -> None:
+        """See `Session.wake`."""
+        self._session.wake()
 
     def apart(self) -> AbstractContextManager[None]:
         """See `Session.apart`."""
@@ -181,6 +192,7 @@ def _depends(function: str, what: str) -> Failure:
     text = (
         f"{function} depends on the order in which threads run: {what} between ascending and "
         "descending order. Look for a missing __syncthreads or __syncwarp, two threads that write "
-        "one place, and atomics whose order shows in the result"
+        "one place, atomics whose order shows in the result, and memory of cupy.empty that is read "
+        "before it is written"
     )
     return Failure(Status.ERROR, Status.ROUNDTRIPS, FailureKind.ORDER, text)

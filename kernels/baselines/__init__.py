@@ -7,6 +7,8 @@ from pathlib import Path
 from kernels.records import Submission
 
 _ROOT = Path(__file__).parent
+_FAMILIES = ("numba", "cuda", "rocm", "wafer")
+"""What runs on every machine first."""
 _STYLES = ("naive", "tuned", "sz")
 """Simplest first. `sz`: the whole of a compressor of the SZ family, as a reference for others."""
 
@@ -17,8 +19,7 @@ class UnknownBaselineError(LookupError):
 
 def families() -> tuple[str, ...]:
     """The target families that have worked submissions."""
-    folders = sorted(path for path in _ROOT.iterdir() if path.is_dir())
-    return tuple(path.name for path in folders if any(path.glob("*/*/kernel.py")))
+    return tuple(name for name in _FAMILIES if any((_ROOT / name).glob("*/*/kernel.py")))
 
 
 def styles(task: str, family: str = "numba") -> tuple[str, ...]:

@@ -264,7 +264,7 @@ def _inverse(ndim: int) -> StageTask:
     dims = _TEXTS[ndim - 1].dims
     return StageTask(
         name=f"lorenzo-{ndim}d-inverse",
-        summary=f"inclusive prefix sum of int32 along every axis, which undoes lorenzo-{ndim}d",
+        summary=f"the prefix sum of int32 along every axis that undoes lorenzo-{ndim}d",
         page=_INVERSE_PAGE.format(k=ndim, t=_TEXTS[ndim - 1]),
         rung=ndim,
         arguments=f"(codes: int32[{dims}]) -> int32[{dims}]",

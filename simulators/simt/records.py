@@ -49,6 +49,8 @@ class Param:
     size: int
     align: int
     pointer: bool
+    kind: str = ""
+    """int | float; empty for the rest."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,8 @@ class Front:
     """LLVM IR of this processor, as text, before optimisation for threads."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """Warnings."""
+    warp: int = 32
+    """Of the source."""
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,15 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
+import numpy as np
+
 from kernels.fresh import fresh_variant
 from kernels.records import Array, Comparison, Field
 from kernels.verify import compare
 from toolchains.children.cores import Workers
+
+HARD = (np.nan, np.inf, -np.inf, 3e38, -1e35, 1e-45, -0.0)
+"""Values as the suite's hard cases hold them."""
 
 
 class Content:
@@ -25,6 +30,14 @@ class Content:
     def fill(self, arrays: Sequence[Array]) -> None:
         """Write a different variant into each array, which has the field's shape and dtype."""
         self._workers.map(self._vary, arrays, [secrets.randbits(63) for _ in arrays])
+
+    def fill_hard(self, arrays: Sequence[Array]) -> None:
+        """Likewise, and over a few elements of each, anywhere, one of HARD each."""
+        self.fill(arrays)
+        for array in arrays:
+            flat = array.reshape(-1)
+            for value in HARD[: flat.size]:
+                flat[secrets.randbelow(flat.size)] = value
 
     def compared(self, originals: Sequence[Array], decoded: Sequence[Array]) -> list[Comparison]:
         """Every array against its original, every element against the bound."""

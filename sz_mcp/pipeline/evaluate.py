@@ -402,7 +402,7 @@ class Pipeline:
                 request=request,
                 watch=watch,
                 peaks=self._peaks,
-                alone=lambda: self._alone(watch),
+                alone=lambda: self._alone(live.session, watch),
                 references=self._references,
                 fresh=self._others(kernel, request, watch).fresh,
                 execution=self._execution(kernel),
@@ -425,13 +425,16 @@ class Pipeline:
             timer.cancel()
 
     @contextmanager
-    def _alone(self, watch: Watch) -> Iterator[None]:
+    def _alone(self, session: Session, watch: Watch) -> Iterator[None]:
+        """Nothing else is timed; until then the session's children may not slow what is."""
         watch.progress(0.2, "waiting until nothing else is timed on this machine")
+        session.rest()
         with (
             self._timing.turn(watch.cancellation),
             timing_lock(watch.cancellation, lambda text: watch.progress(0.2, text)),
             self._pool.quiet(),
         ):
+            session.wake()
             yield
 
 

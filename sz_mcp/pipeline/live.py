@@ -22,8 +22,6 @@ class LiveKernel:
     null_round_trip_s: dict[str, float] = field(default_factory=dict)
     roomy_bytes: int = 0
     """Largest request, in original bytes, that its allocator has served."""
-    audited: set[tuple[str, float]] = field(default_factory=set)
-    """(field, absolute bound) of runs of which a timed stream was read by the golden decoder."""
     seconds: dict[tuple[str, float], dict[str, float]] = field(default_factory=dict)
     """(field, absolute bound) it is warm on → direction → time of a request of one input."""
     firsts: dict[tuple[str, float], First] = field(default_factory=dict)
@@ -60,8 +58,15 @@ class LiveKernels:
         try:
             with slot.lock:
                 _drop_dead(slot)
-                yield slot.live or _loaded(slot, load)
-                _drop_dead(slot)
+                if slot.live is not None:
+                    slot.live.session.wake()
+                try:
+                    yield slot.live or _loaded(slot, load)
+                finally:
+                    _drop_dead(slot)
+                    if slot.live is not None:
+                        # A kernel that nobody uses may not slow what others have timed.
+                        slot.live.session.rest()
         finally:
             with self._lock:
                 slot.users -= 1

@@ -32,6 +32,7 @@ def profile_model(bench: Bench, submission: Submission, explain: Explain) -> Pro
         bound=bench.bound,
         metrics=explained.metrics,
         bottleneck=explained.bottleneck,
+        guidance=explained.guidance,
         loops=explained.loops,
         notes=explained.notes,
     )

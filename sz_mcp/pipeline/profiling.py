@@ -119,7 +119,8 @@ def _time(bench: Bench) -> _Timed | Failure:
     cold = warm_up(bench)
     if cold is not None:
         return cold
-    rounds = Rounds(bench, _REPEATS)
+    # It ranks nothing: a kernel that is not careful yet can be profiled.
+    rounds = Rounds(bench, _REPEATS, hard=0)
     with bench.alone(), bench.session.apart():
         batch = batch_size(bench)
         failure = rounds.run(batch)

@@ -70,49 +70,53 @@ class References:
         self._lock = threading.Lock()
 
     def doubt(self, made: Made, watch: Watch) -> Failure | None:
-        """Why the stream should be reviewed; None if a reference is small too, or none answers."""
+        """Why the stream should be reviewed; None if a reference is small too, or refuses the data.
+
+        What can't be told now, since a reference did not answer in time, is inconclusive: else a
+        kernel would be believed that is measured while the machine is busy.
+        """
         raw = made.data.nbytes
         if made.constant or made.believable(raw):
             return None
         sizes: dict[str, int] = {}
         for name, size in self._sizes(made, watch):
-            if size is None:
+            if isinstance(size, Failure):
                 # Without the strongest reference nothing can be said.
-                return None
+                return None if size.status is Status.REFUSED else _untold(name, size)
             if made.believable(size):
                 return None
             sizes[name] = size
         return _suspect(made, sizes)
 
-    def _sizes(self, made: Made, watch: Watch) -> Iterator[tuple[str, int | None]]:
-        """Each reference with its stream's bytes, None if it made none; cheapest first."""
+    def _sizes(self, made: Made, watch: Watch) -> Iterator[tuple[str, int | Failure]]:
+        """Each reference with its stream's bytes, or why it made none; cheapest first."""
         for name in _GOLDEN:
             yield name, self._size(name, made, partial(_golden, name, made))
         for style in _WORKED:
             measure = partial(self._worked, style, made, watch)
             yield f"sz-open {style}", self._size(style, made, measure)
 
-    def _size(self, name: str, made: Made, measure: Callable[[], int | None]) -> int | None:
+    def _size(self, name: str, made: Made, measure: Callable[[], int | Failure]) -> int | Failure:
         key = _key(name, made)
         with self._lock:
             known = self._known.get(key) or self._read(key)
         size = known or measure()
-        if size is not None:
+        if not isinstance(size, Failure):
             self._keep(key, size, write=known is None)
         return size
 
-    def _worked(self, style: str, made: Made, watch: Watch) -> int | None:
+    def _worked(self, style: str, made: Made, watch: Watch) -> int | Failure:
         """By children of its own. Raises PoolClosed."""
         watch.progress(0.08, f"comparing the size with the reference {style}, which is compiled")
         submission = baselines.read("sz-open", style)
         try:
             with further(lambda: self._load(submission, 1, watch.cancellation), watch) as session:
                 if isinstance(session, Failure):
-                    return None
+                    return session
                 packed = compress(session, [made.data], made.abs_bound)
-        except ChildrenUnavailable:
-            return None
-        return None if isinstance(packed, Failure) else packed.streams[0].nbytes
+        except ChildrenUnavailable as error:
+            return Failure(Status.ERROR, Status.LOADS, FailureKind.CRASH, str(error))
+        return packed if isinstance(packed, Failure) else packed.streams[0].nbytes
 
     def _keep(self, key: str, size: int, *, write: bool) -> None:
         with self._lock:
@@ -155,6 +159,16 @@ def _key(name: str, made: Made) -> str:
     shape = f"{made.data.shape}{made.data.dtype}"
     text = f"{name}\0{source}\0{made.content}\0{shape}\0{made.abs_bound!r}"
     return hashlib.blake2b(text.encode(), digest_size=20).hexdigest()
+
+
+def _untold(name: str, failure: Failure) -> Failure:
+    if failure.kind is FailureKind.CANCELLED:
+        return failure
+    text = (
+        f"the stream is {TIMES_SMALLER} times smaller than that of szp and szx, and the reference "
+        f"{name} could not be asked: {failure.message}; try again later"
+    )
+    return Failure(Status.INCONCLUSIVE, Status.TIMED, FailureKind.BUSY, text)
 
 
 def _suspect(made: Made, sizes: dict[str, int]) -> Failure:

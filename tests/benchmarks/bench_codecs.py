@@ -114,7 +114,8 @@ def _age() -> Array:
     return (packed * 0.01).astype(np.float32)
 
 
-def _input(name: str, clock: Clock) -> Input:
+def input_of(name: str, clock: Clock) -> Input:
+    """A field, and how fast as much is copied."""
     fill: float | None = _AGE_FILL
     if name == "age":
         data = _age()
@@ -293,7 +294,7 @@ def main(
     """Print the tables."""
     console = Console()
     console.width = max(console.width, 140)
-    inputs = [_input(name, clock) for name in field_names or FIELDS]
+    inputs = [input_of(name, clock) for name in field_names or FIELDS]
     chosen = codecs or CODECS
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("", total=None)

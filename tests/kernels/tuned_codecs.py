@@ -31,7 +31,7 @@ class Tuned:
     encode: Callable[[Values, float], Stream]
     decode: Callable[[Stream, tuple[int, ...], np.dtype[Any]], Values]
     eager: dict[str, int]
-    """Constants of the kernel with which it shares even small arrays among threads."""
+    """Constants of the kernel with which it treats small arrays as large ones."""
 
     @contextmanager
     def with_threads(self, count: int) -> Iterator[None]:
@@ -59,7 +59,7 @@ def tuned_codecs() -> dict[str, Tuned]:
         eager = {"TO_ENCODE": 1, "TO_DECODE": 1, "MOST_CHUNKS": 1, "LEAST_CHUNKS": 1}
         codecs = {"szp": Tuned("szp", kernel, szp.encode, szp.decode, eager)}
     with loaded("szx", "tuned") as kernel:
-        eager = {"WORTHWHILE": 1, "MOST_GROUPS": 1, "LEAST_GROUPS": 1}
+        eager = {"WORTHWHILE": 1, "MOST_GROUPS": 1, "LEAST_GROUPS": 1, "STREAMED": 0}
         codecs["szx"] = Tuned("szx", kernel, szx.encode, szx.decode, eager)
     return codecs
 

@@ -203,6 +203,32 @@ def test_a_reply_of_monstrous_size_is_truncated(home: Path) -> None:
     assert str(found.rows[0][0]).endswith("… [100000 characters cut]")
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT range(2000000)",
+        "SELECT [repeat('x', 90000) FOR y IN range(500)]",
+        "SELECT {'a': [repeat('x', 90000) FOR y IN range(500)]}",
+        "SELECT map([repeat(i::VARCHAR, 10000) FOR i IN range(2000)], range(2000))",
+        "SELECT " + "[" * 150 + "repeat('x', 9000000)" + "]" * 150,
+    ],
+)
+def test_a_value_that_holds_many_is_cut_too(empty_home: Path, sql: str) -> None:
+    found = query(empty_home, sql)
+
+    assert 50_000 < len(json.dumps(found.rows)) < 8_000_000
+
+
+def test_a_value_that_is_cut_says_so(empty_home: Path) -> None:
+    found = query(empty_home, "SELECT range(1000000) AS a, map(range(3), range(3)) AS b")
+
+    (items, entries) = found.rows[0]
+    assert found.truncated
+    assert isinstance(items, list)
+    assert items[-1] == f"… [items cut]: {1_000_000 - len(items) + 1}"
+    assert entries == {"… [items cut]": 3}
+
+
 def test_values_are_json(home: Path) -> None:
     found = query(
         home,

@@ -20,6 +20,7 @@ from sz_mcp.settings import Settings
 from tests.token_count import count
 
 FIELD = "uk_theta"
+TARGETS = ("numba", "cuda:sm_90", "rocm:gfx942")
 QUERIES = (
     "SELECT * FROM leaderboard",
     "SELECT * FROM ladder",
@@ -72,7 +73,8 @@ async def collect(home: Path, tasks: Iterable[str], styles: Iterable[str] | None
     try:
         async with Client(create_server(app)) as client:
             await spread.call(client, "describe_arch")
-            await spread.call(client, "describe_arch", target="numba")
+            for target in TARGETS:
+                await spread.call(client, "describe_arch", target=target)
             for task in tasks:
                 await spread.call(client, "describe_arch", task=task)
                 for files in submissions(TASKS[task], styles):

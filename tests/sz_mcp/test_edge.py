@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sz_mcp import __version__
+from sz_mcp import __version__, edge
 from sz_mcp.settings import Http
 from sz_mcp.tokens import FileTokens
 from tests.sz_mcp.fakes import FakePipeline
@@ -34,6 +34,7 @@ INITIALIZE = json.dumps(
         },
     }
 ).encode()
+DISCOVER = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 MODERN = "MCP-Protocol-Version: 2026-07-28"
 
 
@@ -192,3 +193,49 @@ async def test_more_connections_than_allowed_are_told_to_come_back(tmp_path: Pat
             writer.close()
 
     assert status(answer) == 503
+
+
+async def test_a_token_opens_so_many_sessions_and_others_still_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(edge, "SESSIONS", 3)
+    other = "another-token-of-somebody-else"
+    tokens = FileTokens({"ada": token(SECRET, "ada"), "bob": token(other, "bob")})
+    bearers = (
+        BEARER, f"authorization: bEARER {SECRET} ", f"{BEARER}\r\nAuthorization: Bearer 1", BEARER,
+        f"{BEARER}\r\nAuthorization: Bearer 2", BEARER, f"Authorization: Bearer {other}",
+    )  # fmt: skip
+    app = http_app_of(tmp_path, FakePipeline(), tokens)
+    try:
+        async with served(app, tokens) as url:
+            port = int(url.rpartition(":")[2].partition("/")[0])
+            answers = [await said(port, request(INITIALIZE, bearer)) for bearer in bearers]
+            today = await said(port, request(DISCOVER, BEARER, MODERN, "Mcp-Method: ping"))
+    finally:
+        app.close()
+
+    assert [status(one) for one in answers] == [200, 200, 200, 429, 429, 429, 200]
+    assert b"as many as it may" in answers[3]
+    assert status(today) != 429
+
+
+async def test_sessions_may_be_opened_again_when_the_first_have_ended() -> None:
+    now = 0.0
+    sessions = edge.Sessions(lambda: now)
+    scope = {"method": "POST", "headers": [(b"authorization", b"Bearer x")]}
+
+    async def nothing(_: object) -> None:
+        return
+
+    opened = {
+        "type": "http.response.start", "status": 200, "headers": [(b"mcp-session-id", b"1")],
+    }  # fmt: skip
+    for _ in range(edge.SESSIONS):
+        assert sessions.full(scope) is None
+        await sessions.counting(scope, nothing)(opened)
+    refusal = sessions.full(scope)
+    now = edge.SESSIONS_S + 1
+
+    assert refusal is not None
+    assert refusal.headers["retry-after"] == "1800"
+    assert sessions.full(scope) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -11,6 +12,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, BlobResourceContents, TextResourceContents
 
+from kernels import baselines
 from kernels.tasks import TASKS
 from sz_mcp.app import App
 from sz_mcp.pages import task_page
@@ -107,9 +109,8 @@ async def test_the_lists_name_every_task_field_and_submission_and_where_to_read_
     assert {one["name"] for one in tasks} == set(TASKS)
     assert [one["rung"] for one in tasks] == sorted(one["rung"] for one in tasks)
     assert {"name", "shape", "dtype", "fill_value"} <= set(fields[0])
-    assert {"family": "numba", "task": "szp", "style": "naive"}.items() <= next(
-        one for one in submissions if one["task"] == "szp"
-    ).items()
+    told = {(one["family"], one["task"], one["style"]) for one in submissions}
+    assert {("numba", "szp", "naive"), ("cuda", "szp", "naive"), ("rocm", "szp", "naive")} <= told
 
 
 async def test_a_task_page_is_its_own_text_and_a_complete_example(client: Client) -> None:
@@ -130,6 +131,10 @@ def test_every_task_page_has_an_example_that_can_be_cut_out_of_it(task: str) -> 
     examples = examples_of(task_page(TASKS[task]))
 
     assert list(examples) == ["numba"]
+    others = re.findall(r"sz-mcp://baselines/(\w+)/([\w-]+)/(\w+)", task_page(TASKS[task]))
+    for family, named, style in others:
+        assert named == task
+        assert baselines.read(task, style, family).files
     for function in TASKS[task].functions:
         assert f"def {function}(" in examples["numba"]["kernel.py"]
 
@@ -219,7 +224,7 @@ async def test_a_picture_is_read_as_a_png(client: Client) -> None:
     ("uri", "choices"),
     [
         ("fields/uk_thata", "na_temperature"),
-        ("baselines/cuda/szp/naive", "numba"),
+        ("baselines/metal/szp/naive", "numba"),
         ("baselines/..%2F..%2Fx/szp/naive", ""),
         ("baselines/numba/szp/neat", "naive, tuned"),
         ("tools/compile", "compile_kernel, verify_bounds"),

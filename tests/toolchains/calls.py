@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from kernels.records import Array, Failure
 from toolchains.base import Reply
 from toolchains.children.session import ChildSession
@@ -14,6 +16,12 @@ ROOM = 1 << 20
 def session_of(result: ChildSession | Failure) -> ChildSession:
     assert isinstance(result, ChildSession), result
     return result
+
+
+def states(pid: int) -> set[str]:
+    """Of the threads of a process, as proc(5) has them: T is stopped."""
+    stats = [task / "stat" for task in Path(f"/proc/{pid}/task").iterdir()]
+    return {stat.read_text(encoding="utf-8").rpartition(") ")[2][0] for stat in stats}
 
 
 def compress_with(session: ChildSession, field: Array, deadline_s: float = 20) -> Reply | Failure:

@@ -9,9 +9,10 @@ import pytest
 
 from kernels.records import Array, Failure, FailureKind
 from toolchains.base import Reply
+from toolchains.children.clock import snapshot
 from toolchains.children.pool import Pool
 
-from .calls import compress_with, failure_of, session_of
+from .calls import compress_with, failure_of, session_of, states
 from .conftest import HONEST, Open
 
 
@@ -52,6 +53,50 @@ def compress(data, abs_bound):
         os.sched_yield()
 
     assert not session.still_intact("compress")
+
+
+def test_a_kernel_at_rest_does_not_work(open_kernel: Open, field: Array) -> None:
+    source = """
+import threading
+import numpy as np
+def spin():
+    while True:
+        sum(range(1000))
+threading.Thread(target=spin, daemon=True).start()
+def compress(data, abs_bound):
+    return np.zeros(1, np.uint8)
+"""
+    session = session_of(open_kernel(source, "compress"))
+    child = session._channels["compress"].child
+
+    session.rest()
+    deadline = time.monotonic() + 10
+    while states(child.pid) != {"T"} and time.monotonic() < deadline:
+        os.sched_yield()
+    stopped, at_rest = states(child.pid), snapshot(child.pid).cpu_ns
+    sum(range(3_000_000))
+    still = snapshot(child.pid).cpu_ns
+    session.wake()
+    reply = compress_with(session, field)
+
+    assert stopped == {"T"}
+    assert at_rest == still
+    assert isinstance(reply, Reply)
+    assert not reply.intact
+
+
+def test_rest_is_not_held_against_a_kernel(open_kernel: Open, field: Array) -> None:
+    session = session_of(open_kernel(HONEST))
+    compress_with(session, field)
+    for _ in range(3):
+        session.rest()
+        session.rest()
+        session.wake()
+        session.wake()
+        reply = compress_with(session, field)
+
+        assert isinstance(reply, Reply)
+        assert reply.intact
 
 
 @pytest.mark.parametrize(

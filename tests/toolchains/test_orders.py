@@ -21,19 +21,21 @@ class _Fake:
 
     def __init__(self, **functions: Kernel) -> None:
         self.functions, self.asked = functions, list[tuple[str, bool]]()
+        self.descending = False
+
+    def order(self, *, descending: bool) -> None:
+        self.descending = descending
 
     def call(
         self,
         function: str,
         items: Sequence[tuple[Arg, ...]],
-        *,
-        descending: bool = False,
         **_more: object,
     ) -> Reply | Failure:
-        self.asked.append((function, descending))
+        self.asked.append((function, self.descending))
         outputs = []
         for item in items:
-            made = self.functions[function](item, descending)
+            made = self.functions[function](item, self.descending)
             if isinstance(made, Failure):
                 return made
             outputs.append(made)

@@ -35,6 +35,9 @@ work on files that others read, nor MERGEABLE, which shares equal pages with oth
 _FUTEX_PRIVATE = 128
 _FUTEX_WAITS = (0, 9, 256, 265)
 """WAIT and WAIT_BITSET, by either clock."""
+_CLOCKS = 12
+"""CLOCK_TAI is the last that has a number of its own; others are of the processor time of any
+process, and below 0."""
 _PRCTL = (15, 16, 38, 0x53564D41)
 """PR_SET_NAME, PR_GET_NAME, PR_SET_NO_NEW_PRIVS, PR_SET_VMA (names of threads and of memory)."""
 
@@ -91,6 +94,7 @@ def instructions(machine: str, own: int, *, devices: bool) -> list[_Line]:
     lines: list[_Line] = [(_LOAD, 0, 0, _ARCH), (_EQUAL, 1, 0, AUDIT[machine]), _REFUSE]
     # With bit 30 set it is of the x32 ABI: far above what is known.
     lines += [(_LOAD, 0, 0, _NR), (_AT_LEAST, 0, 1, KNOWN_BELOW), _ABSENT]
+    clock = [_argument(0), (_AT_LEAST, 0, 1, _CLOCKS), _REFUSE, _ALLOW]
     bodies: dict[str, list[_Line]] = {
         "madvise": _one_of(2, _MADVISE),
         # Others are woken through a page of a file that both have mapped, if it is not private.
@@ -108,6 +112,16 @@ def instructions(machine: str, own: int, *, devices: bool) -> list[_Line]:
         "fcntl": _one_of(1, _FCNTL),
         "ioctl": [_ALLOW] if devices else _one_of(1, _IOCTL),
         "prctl": _one_of(0, _PRCTL),
+        # Whether some other process or thread exists, and how long it worked, is a message. glibc
+        # asks for the cores of its own threads too, and takes it well if there is no such call.
+        "getpgid": _one_of(0, (0, own)),
+        "getsid": _one_of(0, (0, own)),
+        "sched_getparam": _one_of(0, (0, own)),
+        "sched_getscheduler": _one_of(0, (0, own)),
+        "sched_getaffinity": [*_one_of(0, (0, own))[:-1], _ABSENT],
+        "clock_gettime": clock,
+        "clock_getres": clock,
+        "clock_nanosleep": clock,
         # To ask for its own limits: nothing is to be set, which is a pointer of 64 bits.
         "prlimit64": [
             _argument(0), (_EQUAL, 0, 5, 0),

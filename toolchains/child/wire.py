@@ -22,10 +22,10 @@ ALIGNMENT = 64
 """Every array in an arena starts on a cache line, but for one that ends where the arena does."""
 LEAST_ALIGNMENT = 8
 """Of such a one: that of every number it may hold."""
-EXPLAINS, CHECKS, CUDA, HIP, WIDE, ANNOUNCES = 1, 2, 4, 8, 16, 32
+EXPLAINS, CHECKS, CUDA, HIP, WIDE, ANNOUNCES, COUNTS = 1, 2, 4, 8, 16, 32, 64
 """What a child is asked of the submission that it loads: to tell what the compiler makes of it; to
 check every index in compiled code; to emulate a GPU of one or the other kind, the latter with
-wavefronts of 64; to tell of all device code at once."""
+wavefronts of 64; to tell of all device code at once; to count what emulated kernels do."""
 MOST_NEEDED = 2 << 20
 """Bytes of what a child may ask for at once."""
 
@@ -49,6 +49,9 @@ VECTOR_LINE = "vector-code"
 """Likewise, of work on whole vectors in a loop: file and line."""
 COUNTED_LINE = "reference-count"
 """Likewise, of a change of a reference count in a loop: file and line."""
+COUNTS_LINE = "kernel-counts"
+"""Begins a line that a counting child prints after every call: number of a kernel, JSON of all that
+it did so far (shims/simt/counting.py)."""
 
 Arg = np.ndarray | float | int | tuple[int, ...] | np.dtype
 

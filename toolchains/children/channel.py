@@ -50,12 +50,16 @@ class Channel:
     def __init__(self, child: ChildProcess, threads: int = 1) -> None:
         """threads: that the child may use."""
         self.child = child
+        self.descending = False
+        """Order of an emulated GPU's threads in the calls to come."""
         self._threads = threads
         # Watching for a reply without sleeping takes a core that must be free.
         self._watch = threads < len(all_cores())
         self._inputs: Arena | None = None
         self._outputs: Arena | None = None
         self._rest: Snapshot | None = None
+        self._slept: bool | None = None
+        """Whether it had slept until it was stopped; None while it is not."""
         self._memory = MemoryReader(child.pid)
         self._hold = False
         self._landing = np.empty(0, np.uint8)
@@ -97,12 +101,11 @@ class Channel:
         *,
         profiled: bool = False,
         fill: Fill | None = None,
-        descending: bool = False,
     ) -> Reply | wire.Fault:
         """One request of `len(items)` calls. Raises ChildGone, and WireError for a lying reply."""
         deadline = time.monotonic() + deadline_s
         placed, arrays = _place(items, capacity)
-        calls = wire.Calls(function, tuple(placed), profiled, self._hold, descending)
+        calls = wire.Calls(function, tuple(placed), profiled, self._hold, self.descending)
         return self._requested(calls, _Content(arrays, fill), deadline)
 
     def call_guarded(
@@ -159,6 +162,26 @@ class Channel:
             return True
         now = snapshot(self.child.pid)
         return now.asleep and now.cpu_ns == self._rest.cpu_ns and not self.child.strays()
+
+    def rest(self) -> None:
+        """Stop the child, which has nothing to do: work of its own would slow what is timed.
+
+        Idempotent.
+        """
+        if self._slept is None:
+            self._slept = self.still_intact()
+            self.child.stop()
+
+    def wake(self) -> None:
+        """Undo `rest`."""
+        if self._slept is None:
+            return
+        self.child.resume()
+        _, now = self._stop(time.monotonic() + _SETTLE_S)
+        # To be stopped and to go on takes time; what it did before that is still to be seen.
+        if self._slept and self._rest is not None:
+            self._rest = now
+        self._slept = None
 
     def close(self) -> None:
         """End the child and let go of the arenas."""

@@ -264,6 +264,19 @@ class ChildProcess:
         """Whether the process runs and was not killed."""
         return not self._closed and self._popen.poll() is None
 
+    def stop(self) -> None:
+        """Let none of its threads run until `resume`."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Undo `stop`."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(OSError):
+            if self._pidfd >= 0:
+                signal.pidfd_send_signal(self._pidfd, number)
+
     def kill(self) -> None:
         """End the process and all it started. Idempotent, and safe while another thread waits."""
         with contextlib.suppress(OSError):

@@ -68,28 +68,24 @@ class ChildSession:
         deadline_s: float,
         profiled: bool = False,
         fill: Fill | None = None,
-        descending: bool = False,
     ) -> Reply | Failure:
-        """See `Session.call`; descending: an emulated GPU's threads in descending order."""
+        """See `Session.call`."""
         channel = self._channels[function]
         types = (function, *map(_type, items[0])) if items else None
         limit = deadline_s if types in self._compiled else deadline_s + COMPILING_S
         reply = self._replied(
             channel,
-            lambda: channel.call(
-                function,
-                items,
-                capacity,
-                limit,
-                profiled=profiled,
-                fill=fill,
-                descending=descending,
-            ),
+            lambda: channel.call(function, items, capacity, limit, profiled=profiled, fill=fill),
             limit,
         )
         if types is not None and isinstance(reply, Reply):
             self._compiled.add(types)
         return reply
+
+    def order(self, *, descending: bool) -> None:
+        """How an emulated GPU's threads run in the calls to come."""
+        for channel in self._channels.values():
+            channel.descending = descending
 
     def call_guarded(
         self, function: str, arguments: tuple[Arg, ...], *, capacity: int, deadline_s: float
@@ -141,6 +137,18 @@ class ChildSession:
                 return float("inf")
             seconds.append(reply.seconds)
         return statistics.median(seconds)
+
+    def rest(self) -> None:
+        """See `Session.rest`."""
+        with self._lock:
+            for channel in set(self._channels.values()):
+                channel.rest()
+
+    def wake(self) -> None:
+        """See `Session.wake`."""
+        with self._lock:
+            for channel in set(self._channels.values()):
+                channel.wake()
 
     def apart(self) -> AbstractContextManager[None]:
         """See `Session.apart`."""

@@ -76,6 +76,12 @@ class Quantiser:
     def null_round_trip(self, function: str) -> float:
         return float(not function)
 
+    def rest(self) -> None:
+        """Nothing to stop."""
+
+    def wake(self) -> None:
+        """Nothing is stopped."""
+
     def apart(self) -> AbstractContextManager[None]:
         return nullcontext()
 

@@ -249,7 +249,7 @@ def _work(data):
         x = np.float64(data[i])
         for _ in range(20):
             x = np.sqrt(x * x + 1e-9)
-        out[i] = data[i] + np.float32(0 * x)
+        out[i] = data[i] if x != -1 else np.float32(0)
     return out
 
 def compress(data, abs_bound):

@@ -118,8 +118,25 @@ def test_a_constant_field_can_be_as_small_as_it_likes() -> None:
 
 
 @pytest.mark.parametrize("broken", ["tuned", "sz"])
-def test_without_an_answer_nobody_is_accused(broken: str) -> None:
-    assert References(Asked(broken=broken).load).doubt(made(10), Watch()) is None
+def test_without_an_answer_nobody_is_accused_and_nobody_believed(broken: str) -> None:
+    asked = Asked(broken=broken)
+    references = References(asked.load)
+
+    untold = references.doubt(made(10), Watch())
+    asked.broken = ""
+    told = references.doubt(made(10), Watch())
+
+    assert untold is not None
+    assert (untold.status, untold.kind) == (Status.INCONCLUSIVE, FailureKind.BUSY)
+    assert f"sz-open {broken} could not be asked: no more of them" in untold.message
+    assert told is not None
+    assert told.status is Status.SUSPECT
+
+
+def test_a_reference_that_refuses_such_data_says_nothing_of_it() -> None:
+    refusal = Failure(Status.REFUSED, Status.ROUNDTRIPS, FailureKind.UNSUPPORTED, "no 4-D")
+
+    assert References(lambda *_: refusal).doubt(made(10), Watch()) is None
 
 
 def test_sizes_are_remembered_by_content_and_bound_and_survive_the_server(tmp_path: Path) -> None:

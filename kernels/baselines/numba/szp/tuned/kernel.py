@@ -19,7 +19,7 @@ MAGIC = b"SZP1"
 HEADER_WORDS = szstream.HEADER_BYTES // 4
 ALONE_CHUNKS = 32
 """Of a slab of a single thread: what was written is still in cache when it is summed."""
-MOST_CHUNKS, LEAST_CHUNKS, SLABS_EACH = 128, 8, 8
+MOST_CHUNKS, LEAST_CHUNKS, SLABS_EACH = 32, 8, 8
 """Of a slab of several threads: they work on fewer borders, and get about as much each."""
 TO_ENCODE, TO_DECODE = 1 << 21, 1 << 20
 """Bytes of a field that make waking another thread worth its while."""

@@ -13,21 +13,49 @@ from numba import njit
 BLOCK = lanes.BLOCK
 GROUP = 32
 """Blocks between check sums: their values and words stay in the first level of cache."""
+FEW = 4
+"""The same when decoding, so that words are summed while stores drain."""
 MASKED, FILLED, RAW = 32, 254, 255
 MASK_WORDS = BLOCK // 32
 FILL, HAS_FILL = team.FREE, team.FREE + 1
 
 
 @njit
-def check_sum(words, start, stop):
-    """Sum of (2i + 1)·words[i] over start ≤ i < stop, modulo 2⁶⁴."""
-    rows = (stop - start) // lanes.ROW
-    plain, weighted = lanes.row_sums(words, start, rows)
-    for i in range(rows * lanes.ROW, stop - start):
-        word = np.uint64(words[start + i])
+def no_sums():
+    return np.zeros(4 * lanes.HALF, np.uint64)
+
+
+@njit
+def check_of(words, start, summed, stop, sums):
+    """Sum of (2i + 1)·words[i] over start ≤ i < stop, modulo 2⁶⁴, and the plain sum.
+
+    `sums` has the rows before `summed`, and is cleared.
+    """
+    plain = weighted = np.uint64(0)
+    rows = np.uint64((summed - start) // lanes.ROW)
+    for k in range(lanes.HALF):
+        upper, later = sums[2 * lanes.HALF + k], sums[3 * lanes.HALF + k]
+        # Modulo 2⁶⁴, what is left of the pairs is the sum of their lower words.
+        lower = sums[k] - (upper << np.uint64(32))
+        running = sums[lanes.HALF + k] - (later << np.uint64(32)) + later
+        plain += lower + upper
+        weighted += (rows * (lower + upper) - running) * np.uint64(lanes.ROW)
+        weighted += np.uint64(2 * k) * (lower + upper) + upper
+    for i in range(summed, stop):
+        word = np.uint64(words[i])
         plain += word
-        weighted += word * np.uint64(i)
-    return np.uint64(2) * weighted + np.uint64(2 * start + 1) * plain
+        weighted += word * np.uint64(i - start)
+    for k in range(sums.size):
+        sums[k] = 0
+    return np.uint64(2) * weighted + np.uint64(2 * start + 1) * plain, plain
+
+
+@njit
+def check_sum(words, start, stop):
+    """The first of these, of words of which none is summed yet."""
+    sums, rows = no_sums(), (stop - start) // lanes.ROW
+    lanes.add_rows(words, start, rows, sums)
+    return check_of(words, start, start + rows * lanes.ROW, stop, sums)[0]
 
 
 @njit
@@ -68,14 +96,6 @@ def put_item(words, at, item, item_words):
 
 
 @njit
-def get_item(words, at, item_words):
-    low = np.uint64(words[at])
-    if item_words == 2:
-        low |= np.uint64(words[at + 1]) << np.uint64(32)
-    return np.int64(low)
-
-
-@njit
 def first_above(bits, first, no_sign, limit):
     i = first
     while bits[i] & no_sign <= limit:
@@ -102,19 +122,15 @@ def find_fill(bits, first, limit, no_sign, shared, mine):
 
 
 @njit(inline="always")
-def code_blocks(
-    decides, writes, bits, count, codes, drops, items, words, data, at, work, numbers, shared, mine
-):
-    """Decide how blocks are coded, or write them as decided, or both.
+def encode_slab(bits, count, codes, drops, words, data, at, work, numbers, shared, mine):
+    """Encode blocks of `count` values; payloads go to words[at:].
 
-    They have `count` values; bits holds 128 for each, the last one repeated if need be.
-
-    words and data are one array, and payloads go from words[at:]. Of the numbers, magnitudes
-    above `limit` are fill or non-finite; `scale` less the exponent is what a block may drop.
-    Returns where the payloads end, and their share of the check sum.
+    bits holds 128 values for each, the last one repeated if need be; words and data are one array.
+    Of the numbers, magnitudes above `limit` are fill or non-finite; `scale` less the exponent is
+    what a block may drop. Returns where the payloads end, and their share of the check sum.
     """
     half, tolerance, limit, scale = numbers
-    held, lows, highs, marks = work
+    held, lows, highs, marks, sums = work
     kind = bits.dtype.type
     item_words = bits.itemsize // 4
     mantissa = 23 if item_words == 1 else 52
@@ -124,90 +140,68 @@ def code_blocks(
     stored, plane = count * item_words, -(-count // 4)
     fill = kind(team.look(shared, FILL))
     has_fill = team.look(shared, HAS_FILL) != 0
-    check = np.uint64(0)
+    start = summed = at
     for group in range(0, codes.size, GROUP):
-        start = at
         stop = min(codes.size, group + GROUP)
-        if decides:
-            # All at once, so that no block waits for the comparisons of its own values.
-            for block in range(group, stop):
-                lows[block - group], highs[block - group] = lanes.extremes(bits, block * BLOCK)
+        # All at once, so that no block waits for the comparisons of its own values.
+        for block in range(group, stop):
+            lows[block - group], highs[block - group] = lanes.extremes(bits, block * BLOCK)
         for block in range(group, stop):
             first = block * BLOCK
-            low = high = kind(0)
-            item = np.int64(0)
-            planes = mask_words = 0
+            low, high = lows[block - group], highs[block - group]
+            mask_words = 0
+            largest = largest_of(low, high)
+            if largest > limit:
+                if not has_fill:
+                    has_fill = True
+                    find_fill(bits, first, kind(limit), kind(no_sign), shared, mine)
+                    fill = kind(team.look(shared, FILL))
+                masked = lanes.equal(bits, first, fill, count, marks, 0)
+                if masked == count:
+                    codes[block] = FILLED
+                    continue
+                if masked > 0:
+                    mask_words = MASK_WORDS
+                    low, high = lanes.extremes_besides(bits, first, fill)
+                    largest = largest_of(low, high)
+            constant = low == high
+            item = turned(low, no_sign)
+            exponent = largest >> mantissa
+            if not constant and tolerance > 0 and exponent < infinite:
+                least, most = (
+                    lanes.real(kind(item)),
+                    lanes.real(kind(turned(high, no_sign))),
+                )
+                middle = least * half + most * half
+                if most - middle <= tolerance and middle - least <= tolerance:
+                    constant = True
+                    item = np.int64(0 if middle == 0 else lanes.pattern(middle))
+            planes = 0
             shift = np.uint64(0)
-            if decides:
-                low, high = lows[block - group], highs[block - group]
-                largest = largest_of(low, high)
-                if largest > limit:
-                    if not has_fill:
-                        has_fill = True
-                        find_fill(bits, first, kind(limit), kind(no_sign), shared, mine)
-                        fill = kind(team.look(shared, FILL))
-                    masked = lanes.equal(bits, first, fill, count, marks, 0)
-                    if masked == count:
-                        codes[block] = FILLED
-                        continue
-                    if masked > 0:
-                        mask_words = MASK_WORDS
-                        low, high = lanes.extremes_besides(bits, first, fill)
-                        largest = largest_of(low, high)
-                constant = low == high
-                item = turned(low, no_sign)
-                exponent = largest >> mantissa
-                if not constant and tolerance > 0 and exponent < infinite:
-                    least, most = (
-                        lanes.real(kind(item)),
-                        lanes.real(kind(turned(high, no_sign))),
-                    )
-                    middle = least * half + most * half
-                    if most - middle <= tolerance and middle - least <= tolerance:
-                        constant = True
-                        item = np.int64(0 if middle == 0 else lanes.pattern(middle))
-                if not constant:
-                    # Rounding the top finite exponent could reach infinity.
-                    if exponent < infinite - 1:
-                        shift = np.uint64(min(max(scale - max(exponent, 1), 0), mantissa))
-                    smallest = rounded(low, lowest, shift)
-                    planes = lanes.byte_length(rounded(high, lowest, shift) - smallest)
-                    item = np.int64(smallest)
-                    if planes == 0:
-                        item = turned(np.int64(smallest << shift) + lowest, no_sign)
-                if planes > 0 and mask_words + item_words + planes * plane >= stored:
-                    codes[block] = RAW
-                    if writes:
-                        lanes.copy(bits, first, words, at, 4 * stored)
-                    at += stored
-                    continue
-                codes[block] = planes + (MASKED if mask_words > 0 else 0)
-                if planes > 0:
-                    drops[block] = shift
-                if not writes:
-                    items[block] = item
-                    at += mask_words + item_words + planes * plane
-                    continue
-            else:
-                code = np.int64(codes[block])
-                if code == FILLED:
-                    continue
-                if code == RAW:
-                    lanes.copy(bits, first, words, at, 4 * stored)
-                    at += stored
-                    continue
-                planes, shift, item = code & 31, np.uint64(drops[block]), items[block]
-                mask_words = MASK_WORDS if code >= MASKED else 0
+            if not constant:
+                # Rounding the top finite exponent could reach infinity.
+                if exponent < infinite - 1:
+                    shift = np.uint64(min(max(scale - max(exponent, 1), 0), mantissa))
+                smallest = rounded(low, lowest, shift)
+                planes = lanes.byte_length(rounded(high, lowest, shift) - smallest)
+                item = np.int64(smallest)
+                if planes == 0:
+                    item = turned(np.int64(smallest << shift) + lowest, no_sign)
+            if planes > 0 and mask_words + item_words + planes * plane >= stored:
+                codes[block] = RAW
+                lanes.copy(bits, first, words, at, 4 * stored)
+                at += stored
+                continue
+            codes[block] = planes + (MASKED if mask_words > 0 else 0)
             if mask_words > 0:
                 lanes.equal(bits, first, fill, count, words, at)
             put_item(words, at + mask_words, item, item_words)
             at += mask_words + item_words
             if planes > 0:
+                drops[block] = shift
                 half_unit = np.int64((np.uint64(1) << shift) >> np.uint64(1))
                 offset, move, base = kind(half_unit - lowest), kind(shift), kind(item)
                 if mask_words > 0:
-                    if not decides:
-                        low, high = lanes.extremes_besides(bits, first, fill)
                     # The smallest of the others is 0 in the planes.
                     lanes.replace(bits, first, fill, kind(turned(low, no_sign)), held)
                     lanes.split(held, 0, offset, move, base, planes, data, 4 * at)
@@ -216,9 +210,10 @@ def code_blocks(
                 if count < BLOCK:
                     shorten(data, 4 * at, planes, count, 4 * plane)
                 at += planes * plane
-        if writes:
-            check += check_sum(words, start, at)
-    return at, check
+        rows = (at - summed) // lanes.ROW
+        lanes.add_rows(words, summed, rows, sums)
+        summed += rows * lanes.ROW
+    return at, check_of(words, start, summed, at, sums)
 
 
 @njit
@@ -228,6 +223,7 @@ def workplace(bits):
         np.empty(GROUP, bits.dtype),
         np.empty(GROUP, bits.dtype),
         np.empty(MASK_WORDS, np.uint32),
+        no_sums(),
     )
 
 
@@ -236,44 +232,23 @@ def padded(bits):
     """The values after the last whole block, the last one repeated to make a block."""
     rest = np.empty(BLOCK, bits.dtype)
     first = bits.size - bits.size % BLOCK
-    for i in range(BLOCK):
+    for i in range(BLOCK if first < bits.size else 0):
         rest[i] = bits[min(first + i, bits.size - 1)]
     return rest
 
 
-@njit
-def encode(bits, count, codes, drops, words, data, shared, numbers):
-    """Encode blocks of `count` values; payloads go to words from shared[AT] on, which moves."""
-    shared[team.AT], check = code_blocks(
-        True,
-        True,
-        bits,
-        count,
-        codes,
-        drops,
-        np.empty(0, np.int64),
-        words,
-        data,
-        shared[team.AT],
-        workplace(bits),
-        numbers,
-        shared,
-        shared[team.TURN],
-    )
-    shared[team.CHECK] += np.int64(check)
-
-
 @njit(nogil=True)
-def encode_together(bits, slab, codes, drops, words, data, shared, numbers):
-    """Encode all blocks with other threads; payloads go to words from shared[AT] on, which moves.
+def encode(bits, slab, codes, drops, words, data, spares, shared, numbers):
+    """Encode all blocks; payloads go to words from shared[AT] on, which moves.
 
-    A thread decides first how all blocks of a slab are coded, which stays in its second level of
-    cache: then it is known where the next slab goes.
+    Where those of a slab go is known once the slab before is encoded. A thread that is ahead of
+    that encodes into memory of its own, and copies.
     """
     work, rest = workplace(bits), padded(bits)
-    items = np.empty(slab, np.int64)
     full = bits.size // BLOCK
     slabs = (full + slab - 1) // slab + (codes.size - full)
+    spare = spares[team.add(shared, team.SEATS, 1)]
+    spare_data = spare.view(np.uint8)
     check, done = np.uint64(0), 0
     while True:
         mine = team.add(shared, team.CLAIMED, 1)
@@ -283,51 +258,39 @@ def encode_together(bits, slab, codes, drops, words, data, shared, numbers):
         part, count = bits[first * BLOCK : last * BLOCK], BLOCK
         if first == full:
             part, count = rest, bits.size - full * BLOCK
-        own_codes, own_drops = codes[first:last], drops[first:last]
-        size, _ = code_blocks(
-            True,
-            False,
+        direct = team.look(shared, team.TURN) == mine
+        begin = team.look(shared, team.AT) if direct else 0
+        end, (share, plain) = encode_slab(
             part,
             count,
-            own_codes,
-            own_drops,
-            items,
-            words,
-            data,
-            0,
-            work,
-            numbers,
-            shared,
-            mine,
-        )
-        team.wait_for(shared, team.TURN, mine)
-        at = team.look(shared, team.AT)
-        team.tell(shared, team.AT, at + size)
-        team.tell(shared, team.TURN, mine + 1)
-        _, share = code_blocks(
-            False,
-            True,
-            part,
-            count,
-            own_codes,
-            own_drops,
-            items,
-            words,
-            data,
-            at,
+            codes[first:last],
+            drops[first:last],
+            words if direct else spare,
+            data if direct else spare_data,
+            begin,
             work,
             numbers,
             shared,
             mine,
         )
         check += share
+        if direct:
+            team.tell(shared, team.AT, end)
+            team.tell(shared, team.TURN, mine + 1)
+        else:
+            team.wait_for(shared, team.TURN, mine)
+            place = team.look(shared, team.AT)
+            team.tell(shared, team.AT, place + end)
+            team.tell(shared, team.TURN, mine + 1)
+            lanes.copy(spare, 0, words, place, 4 * end)
+            check += np.uint64(2 * place) * plain
         done += 1
     team.add(shared, team.CHECK, np.int64(check))
     team.finish(shared, done, slabs)
 
 
 @njit(inline="always")
-def decode_slab(words, data, at, count, codes, drops, spare, fill, bits):
+def decode_slab(words, data, at, count, codes, drops, work, fill, bits, streams):
     """Decode blocks of `count` values into bits, which has room for 128 each.
 
     The caller has checked codes, drops and lengths. Returns the payloads' share of the check sum.
@@ -335,45 +298,60 @@ def decode_slab(words, data, at, count, codes, drops, spare, fill, bits):
     kind = bits.dtype.type
     item_words = bits.itemsize // 4
     stored, plane = count * item_words, -(-count // 4)
-    check = np.uint64(0)
-    for group in range(0, codes.size, GROUP):
-        start = at
-        for block in range(group, min(codes.size, group + GROUP)):
+    spare, held, sums = work
+    start = summed = at
+    for group in range(0, codes.size, FEW):
+        for block in range(group, min(codes.size, group + FEW)):
             first = block * BLOCK
             code = np.int64(codes[block])
             if code == FILLED:
-                lanes.fill(fill, bits, first)
+                lanes.fill(fill, bits, first, streams)
                 continue
             if code == RAW:
-                lanes.copy(words, at, bits, first, 4 * stored)
+                if count == BLOCK:
+                    lanes.restore(words, at, bits, first, streams)
+                else:
+                    lanes.copy(words, at, bits, first, 4 * stored)
                 at += stored
                 continue
             mask = at
             at += MASK_WORDS if code >= MASKED else 0
-            item = kind(get_item(words, at, item_words))
+            item = lanes.item(words, at, bits)
             at += item_words
             planes = code & 31
-            if planes == 0:
-                lanes.fill(item, bits, first)
-            elif count == BLOCK:
-                lanes.join(data, 4 * at, planes, item, kind(drops[block]), bits, first)
-            else:
+            if code < MASKED and count == BLOCK:
+                if planes == 0:
+                    lanes.fill(item, bits, first, streams)
+                else:
+                    lanes.join(data, 4 * at, planes, item, kind(drops[block]), bits, first, streams)
+                at += planes * plane
+                continue
+            source, place = data, 4 * at
+            if count < BLOCK:
+                source, place = spare, 0
                 for k in range(planes):
                     lanes.copy(data, 4 * (at + k * plane), spare, k * BLOCK, count)
-                lanes.join(spare, 0, planes, item, kind(drops[block]), bits, first)
+            if planes == 0:
+                lanes.fill(item, held, 0, False)
+            else:
+                lanes.join(source, place, planes, item, kind(drops[block]), held, 0, False)
             at += planes * plane
-            if code >= MASKED:
-                lanes.blend(words, mask, fill, bits, first)
-        check += check_sum(words, start, at)
-    return check
+            if code < MASKED:
+                lanes.restore(held, 0, bits, first, streams)
+            else:
+                lanes.blend(words, mask, fill, held, bits, first, streams)
+        rows = (at - summed) // lanes.ROW
+        lanes.add_rows(words, summed, rows, sums)
+        summed += rows * lanes.ROW
+    return check_of(words, start, summed, at, sums)[0]
 
 
 @njit(nogil=True)
-def decode(words, data, starts, slab, codes, drops, fill, bits, shared):
+def decode(words, data, starts, slab, codes, drops, fill, bits, streams, shared):
     """Decode all of bits; the payloads of each slab start at `starts`."""
     full = bits.size // BLOCK
     rest = np.empty(BLOCK, bits.dtype)
-    spare = np.empty(BLOCK * bits.itemsize, np.uint8)
+    work = np.empty(BLOCK * bits.itemsize, np.uint8), np.empty(BLOCK, bits.dtype), no_sums()
     slabs = starts.size
     check, done = np.uint64(0), 0
     while True:
@@ -391,14 +369,16 @@ def decode(words, data, starts, slab, codes, drops, fill, bits, shared):
             count,
             codes[first:last],
             drops[first:last],
-            spare,
+            work,
             fill,
             part,
+            streams and first < full,
         )
         if first == full:
             for i in range(count):
                 bits[full * BLOCK + i] = rest[i]
         done += 1
+    lanes.settle()
     team.add(shared, team.CHECK, np.int64(check))
     team.finish(shared, done, slabs)
 

@@ -3,9 +3,9 @@
 One pass either way, with the check sum of a group of blocks taken while its words are in cache.
 `coder` holds the passes.
 
-With several threads (`team`), each takes slabs of blocks. How all blocks of a slab will be coded is
-decided first, which says where the next slab goes; one that holds large values waits until those
-before it have told the fill. So the bytes do not depend on the threads.
+With several threads (`team`), each takes slabs of blocks. What is encoded before its place is known
+goes into spare memory first; a slab that holds large values waits until those before it have told
+the fill. So the bytes do not depend on the threads.
 """
 
 import math
@@ -19,16 +19,20 @@ from coder import BLOCK, GROUP
 from tolerance import tolerance_within
 
 MAGIC = b"SZX1"
-MOST_GROUPS, LEAST_GROUPS, SLABS_EACH = 128, 8, 8
+MOST_GROUPS, LEAST_GROUPS, SLABS_EACH = 32, 8, 8
 """Of a slab of several threads: they work on fewer borders, and get about as much each."""
 WORTHWHILE = 1 << 22
 """Bytes of a field that make waking another thread worth its while."""
 MOST_SLABS = 4096
 """Of a decoder, which notes where each of them starts."""
+STREAMED = 40 << 20
+"""Bytes of a field that is larger than caches are: its values go past them, so that memory is not
+read before it is written."""
 HEADER_WORDS = szstream.HEADER_BYTES // 4
 SLACK_WORDS = 8 + 2 * BLOCK
 """Planes of a short last block are first written as wide as any, and its mask and constant may take
 more than its values do."""
+NO_SPARES = np.empty((1, 0), np.uint32)
 LARGEST = np.iinfo(np.int64).max
 MANTISSA_BITS = {np.dtype(np.float32): 23, np.dtype(np.float64): 52}
 
@@ -75,16 +79,15 @@ def compress(data, abs_bound):
     shared = team.counters()
     shared[team.AT] = 2 * side
     numbers = dtype.type(0.5), dtype.type(tolerance), limit, _scale(bound, dtype)
-    bits, full, threads = x.view(integer), x.size // BLOCK, _threads(x.nbytes)
-    rest = words, body, shared, numbers
+    bits, threads = x.view(integer), _threads(x.nbytes)
+    slab, spares = max(1, blocks), NO_SPARES
     if threads > 1:
         slab = _slab(blocks, threads)
-        team.together(threads, coder.encode_together, bits, slab, codes, drops, *rest)
-    else:
-        coder.encode(bits, BLOCK, codes[:full], drops[:full], *rest)
-        if full < blocks:
-            count = x.size - full * BLOCK
-            coder.encode(coder.padded(bits), count, codes[full:], drops[full:], *rest)
+        room = slab * BLOCK * dtype.itemsize // 4 + SLACK_WORDS
+        spares = kept.buffer("spares", 4 * threads * room).view(np.uint32).reshape(threads, room)
+    team.together(
+        threads, coder.encode, bits, slab, codes, drops, words, body, spares, shared, numbers
+    )
     check = int(shared[team.CHECK]) + int(coder.check_sum(words, 0, 2 * side))
     fill = int(shared[coder.FILL]) % (1 << 8 * dtype.itemsize) if shared[coder.HAS_FILL] else None
     stream[: szstream.HEADER_BYTES] = szstream.header(
@@ -98,8 +101,10 @@ def decompress(stream, shape, dtype):
     team.settle()
     header = szstream.parse(stream, MAGIC, shape, dtype, verify_check=False)
     size = math.prod(shape)
-    # Words are read whole, so a stream at an odd address is copied.
-    body = header.body if header.body.ctypes.data % 4 == 0 else header.body.copy()
+    words = header.body.view(np.uint32)
+    if not words.flags.aligned:
+        words = words.copy()
+    body = words.view(np.uint8)
     item, most = dtype.itemsize, MANTISSA_BITS[dtype]
     blocks, full = -(-size // BLOCK), size // BLOCK
     threads = _threads(size * item)
@@ -109,7 +114,6 @@ def decompress(stream, shape, dtype):
     if found != coder.SOUND:
         raise ValueError(coder.REFUSALS[found].format(last=item - 1, most=most))
     side = -(-blocks // 4)
-    words = body.view(np.uint32)
     integer = np.int32 if item == 4 else np.int64
     out = kept.buffer("out", size * item).view(integer)
     shared = team.counters()
@@ -124,6 +128,7 @@ def decompress(stream, shape, dtype):
         body[4 * side : 4 * side + blocks],
         np.uint64(header.fill_bits or 0).astype(integer),
         out,
+        out.nbytes >= STREAMED,
         shared,
     )
     if header.check is not None:

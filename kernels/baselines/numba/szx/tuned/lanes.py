@@ -51,23 +51,39 @@ class _Lanes:
         pointer = self._builder.bitcast(self.pointer(index), kind.as_pointer())
         return self._builder.load(pointer, align=self._align)
 
-    def store(self, index, value):
+    def store(self, index, value, streams=False):
         pointer = self._builder.bitcast(self.pointer(index), value.type.as_pointer())
-        self._builder.store(value, pointer, align=self._align)
+        stored = self._builder.store(value, pointer, align=self._align)
+        if streams:
+            stored.align = LINE_BITS // 8
+            hint = self._builder.module.add_metadata([_I32(1)])
+            stored.set_metadata("nontemporal", hint)
 
 
-def _store_upwards(builder, target, index, value):
+def _store_upwards(builder, target, index, value, streams=None):
     """Store a vector by lines of the cache, in the order of their addresses.
 
     Left to itself, LLVM may store the last one first; memory then takes three times as long.
+    If `streams` is true when this runs, the lines go past the cache, and must be whole ones.
     """
+    if streams is not None:
+        with builder.if_else(streams) as (then, otherwise):
+            with then:
+                _store_lines(builder, target, index, value, True)
+            with otherwise:
+                _store_lines(builder, target, index, value, False)
+        return
+    _store_lines(builder, target, index, value, False)
+
+
+def _store_lines(builder, target, index, value, streams):
     kind = value.type
     lanes = LINE_BITS // kind.element.width
     undefined = ir.Constant(kind, ir.Undefined)
     for first in range(0, kind.count, lanes):
         order = ir.Constant(ir.VectorType(_I32, lanes), list(range(first, first + lanes)))
         line = builder.shuffle_vector(value, undefined, order)
-        target.store(builder.add(index, _I64(first)), line)
+        target.store(builder.add(index, _I64(first)), line, streams)
         # For the compiler alone: the stores before stay before.
         builder.fence("release", "singlethread")
 
@@ -187,7 +203,7 @@ def split(_typing, bits, _index, _offset, _shift, _base, _count, out, _at):
 
 
 @intrinsic
-def join(_typing, data, _at, _count, _base, _shift, bits, _index):
+def join(_typing, data, _at, _count, _base, _shift, bits, _index, _streams):
     """Values of `count` byte planes of data[at:], plus base, shifted left: bits to bits[index:]."""
     kind = bits.dtype
 
@@ -195,11 +211,12 @@ def join(_typing, data, _at, _count, _base, _shift, bits, _index):
         source = _Lanes(context, builder, sig.args[0], args[0])
         target = _Lanes(context, builder, sig.args[5], args[5])
         wide, bytes_ = (ir.VectorType(element, STEP) for element in (target.element, _I8))
-        base, shift = (_splat(builder, arg, STEP) for arg in args[3:5])
-        width = target.element.width
-        top = _all(builder, wide, 1 << (width - 1))
+        shift = _splat(builder, args[4], STEP)
+        # With the sign flipped, `_turned` is what is left to do.
+        top = target.element(1 << (target.element.width - 1))
+        base = _splat(builder, builder.add(builder.shl(args[3], args[4]), top), STEP)
 
-        def emit(count):
+        def emit(count, streams):
             with _steps(builder, args[1], args[6]) as (at, index):
                 planes = [
                     source.load(builder.add(at, _I64(k * BLOCK)), bytes_) for k in range(count)
@@ -208,16 +225,35 @@ def join(_typing, data, _at, _count, _base, _shift, bits, _index):
                 if count > 4:
                     upper = builder.zext(_woven(builder, planes[4:]), wide)
                     value = builder.or_(value, builder.shl(upper, _all(builder, wide, 32)))
-                value = builder.shl(builder.add(base, value), shift)
-                positive = builder.ashr(value, _all(builder, wide, width - 1))
-                flips = builder.or_(builder.not_(positive), top)
-                _store_upwards(builder, target, index, builder.xor(value, flips))
+                value = builder.add(base, builder.shl(value, shift))
+                _store_lines(builder, target, index, _turned(builder, value), streams)
 
-        _by_count(builder, args[2], kind.bitwidth // 8 - 1, emit)
+        def both(count):
+            with builder.if_else(args[7]) as (then, otherwise):
+                with then:
+                    emit(count, True)
+                with otherwise:
+                    emit(count, False)
+
+        _by_count(builder, args[2], kind.bitwidth // 8 - 1, both)
         return context.get_dummy_value()
 
     sizes = (types.int64, types.int64)
-    return types.void(data, *sizes, kind, kind, bits, types.int64), codegen
+    signature = types.void(data, *sizes, kind, kind, bits, types.int64, types.boolean)
+    return signature, codegen
+
+
+@intrinsic
+def item(_typing, words, _at, bits):
+    """The integer as wide as those of `bits` that lies in words[at:]."""
+
+    def codegen(context, builder, sig, args):
+        source = _Lanes(context, builder, sig.args[0], args[0])
+        kind = context.get_value_type(sig.return_type)
+        pointer = builder.bitcast(source.pointer(args[1]), kind.as_pointer())
+        return builder.load(pointer, align=4)
+
+    return bits.dtype(words, types.int64, bits), codegen
 
 
 @intrinsic
@@ -238,18 +274,20 @@ def equal(_typing, bits, _index, _pattern, _count, words, _at):
 
 
 @intrinsic
-def blend(_typing, words, _at, _pattern, bits, _index):
-    """Set to the pattern the bits[index:] that are marked in words[at:]."""
+def blend(_typing, words, _at, _pattern, held, bits, _index, _streams):
+    """Write to bits[index:] what is held, with the pattern where words[at:] mark it."""
 
     def codegen(context, builder, sig, args):
         marks = _Lanes(context, builder, sig.args[0], args[0]).load(args[1], _MASK)
         marks = builder.bitcast(marks, ir.VectorType(_BIT, BLOCK))
-        target = _Lanes(context, builder, sig.args[3], args[3])
-        value = builder.select(marks, _splat(builder, args[2]), target.load(args[4]))
-        target.store(args[4], value)
+        value = _Lanes(context, builder, sig.args[3], args[3]).load(_I64(0))
+        value = builder.select(marks, _splat(builder, args[2]), value)
+        target = _Lanes(context, builder, sig.args[4], args[4])
+        _store_upwards(builder, target, args[5], value, args[6])
         return context.get_dummy_value()
 
-    return types.void(words, types.int64, bits.dtype, bits, types.int64), codegen
+    sizes = (types.int64, types.boolean)
+    return types.void(words, types.int64, bits.dtype, held, bits, *sizes), codegen
 
 
 @intrinsic
@@ -267,15 +305,41 @@ def replace(_typing, bits, _index, _old, _new, held):
 
 
 @intrinsic
-def fill(_typing, _pattern, bits, _index):
+def fill(_typing, _pattern, bits, _index, _streams):
     """Set all of bits[index:] to the pattern."""
 
     def codegen(context, builder, sig, args):
         target = _Lanes(context, builder, sig.args[1], args[1])
-        _store_upwards(builder, target, args[2], _splat(builder, args[0]))
+        _store_upwards(builder, target, args[2], _splat(builder, args[0]), args[3])
         return context.get_dummy_value()
 
-    return types.void(bits.dtype, bits, types.int64), codegen
+    return types.void(bits.dtype, bits, types.int64, types.boolean), codegen
+
+
+@intrinsic
+def restore(_typing, words, _at, bits, _index, _streams):
+    """Copy a whole block of values from words[at:] to bits[index:]."""
+
+    def codegen(context, builder, sig, args):
+        target = _Lanes(context, builder, sig.args[2], args[2])
+        source = _Lanes(context, builder, sig.args[0], args[0])
+        value = source.load(args[1], ir.VectorType(target.element, BLOCK))
+        _store_upwards(builder, target, args[3], value, args[4])
+        return context.get_dummy_value()
+
+    sizes = (types.int64, types.boolean)
+    return types.void(words, types.int64, bits, *sizes), codegen
+
+
+@intrinsic
+def settle(_typing):
+    """Stores past the cache are done before whatever is stored next."""
+
+    def codegen(context, builder, _sig, _args):
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(), codegen
 
 
 @intrinsic
@@ -327,42 +391,35 @@ def byte_length(_typing, _value):
 
 
 ROW = 16
-"""Words that `row_sums` takes at a time."""
+"""Words that `add_rows` takes at a time."""
+HALF = ROW // 2
 
 
 @intrinsic
-def row_sums(_typing, words, _start, _rows):
-    """Sum of so many rows of words[start:], and their sum weighted with 0, 1, 2…, modulo 2⁶⁴.
+def add_rows(_typing, words, _at, _rows, sums):
+    """Go on with the sums of so many rows of words[at:].
 
-    Adding up the running sums gives each row the weight of how many follow, without a product.
+    `sums` has four rows of HALF: sums of pairs of words, each taken as one integer, then sums of
+    what those were after each row, then the same of the pairs' upper words. The second kind gives
+    each row the weight of how many follow, itself counted, without a product.
     """
-    half = ir.VectorType(_I64, ROW // 2)
+    half = ir.VectorType(_I64, HALF)
 
     def codegen(context, builder, sig, args):
         source = _Lanes(context, builder, sig.args[0], args[0])
-        zero = ir.Constant(half, None)
-        # Plain and running sums of the even words, then of the odd ones.
-        sums = [cgutils.alloca_once_value(builder, zero) for _ in range(4)]
+        kept = _Lanes(context, builder, sig.args[3], args[3])
+        rows = [kept.load(_I64(k * HALF), half) for k in range(4)]
+        totals = [cgutils.alloca_once_value(builder, row) for row in rows]
         with cgutils.for_range(builder, args[2]) as loop:
             place = builder.add(args[1], builder.mul(loop.index, _I64(ROW)))
             pairs = source.load(place, half)
-            even = builder.and_(pairs, _all(builder, half, 0xFFFFFFFF))
-            odd = builder.lshr(pairs, _all(builder, half, 32))
-            for plain, running, part in ((*sums[:2], even), (*sums[2:], odd)):
+            upper = builder.lshr(pairs, _all(builder, half, 32))
+            for plain, running, part in ((*totals[:2], pairs), (*totals[2:], upper)):
                 total = builder.add(builder.load(plain), part)
                 builder.store(total, plain)
                 builder.store(builder.add(builder.load(running), total), running)
-        rows = _splat(builder, args[2], ROW // 2)
-        totals = [zero, zero]
-        for k in range(2):
-            plain, running = builder.load(sums[2 * k]), builder.load(sums[2 * k + 1])
-            above = builder.sub(builder.mul(rows, plain), running)
-            lane = ir.Constant(half, [2 * i + k for i in range(ROW // 2)])
-            weighted = builder.mul(above, _all(builder, half, ROW))
-            weighted = builder.add(weighted, builder.mul(lane, plain))
-            for j, part in enumerate((plain, weighted)):
-                totals[j] = builder.add(totals[j], part)
-        found = [_call(builder, f"llvm.vector.reduce.add.v{ROW // 2}i64", _I64, t) for t in totals]
-        return context.make_tuple(builder, sig.return_type, found)
+        for k, total in enumerate(totals):
+            kept.store(_I64(k * HALF), builder.load(total))
+        return context.get_dummy_value()
 
-    return types.UniTuple(types.uint64, 2)(words, types.int64, types.int64), codegen
+    return types.void(words, types.int64, types.int64, sums), codegen

@@ -1,0 +1,2 @@
+// The prelude defines assert().
+#include "simt/prelude.h"

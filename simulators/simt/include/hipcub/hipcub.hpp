@@ -1,0 +1,3 @@
+#pragma once
+#include "../simt/collectives.h"
+namespace hipcub = cub;

@@ -1,0 +1,6 @@
+"""Not emulated."""
+
+from __future__ import annotations
+
+# Imported by its public name, it has no package above it to take an exception from.
+raise ImportError("not emulated: cupyx.profiler", name="cupyx.profiler")

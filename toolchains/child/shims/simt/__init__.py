@@ -1,0 +1,1 @@
+"""Compiled kernels of the SIMT emulator in this process: load, launch, errors."""

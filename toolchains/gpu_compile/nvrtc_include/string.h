@@ -1,0 +1,3 @@
+// memcpy and memset are built into NVRTC.
+#pragma once
+#include "stddef.h"
