@@ -237,5 +237,7 @@ def open_engine(ledger: Ledger, home: Path) -> Engine:
 
 def _draw(profile: Profile) -> bytes:
     """Matplotlib takes a second to import: not before something is drawn."""
-    drawn: bytes = importlib.import_module("sz_mcp.pictures").draw_profile(profile)
+    modelled = any(metric.provenance == "modelled" for metric in profile.metrics)
+    name = "sz_mcp.gpu_pictures" if modelled else "sz_mcp.pictures"
+    drawn: bytes = importlib.import_module(name).draw_profile(profile)
     return drawn

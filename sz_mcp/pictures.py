@@ -20,7 +20,7 @@ from kernels.records import Profile
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#E69F00", "#009E73", "#999999"
 COLOURS = (BLUE, ORANGE, GREEN, GREY)
-_INK = "#222222"
+INK = "#222222"
 _DPI = 110
 _PHASES = 10
 """Longest phases that are drawn; the others are one bar."""
@@ -67,8 +67,8 @@ def draw_profile(profile: Profile) -> bytes:
     _draw_roofline(right, profile)
     bound = f"{profile.bound.mode} {profile.bound.value:g}"
     lines = [f"{profile.field}, bound {bound}", *textwrap.wrap(profile.bottleneck, 140)]
-    figure.suptitle("\n".join(lines), fontsize=10, color=_INK)
-    return _png(figure)
+    figure.suptitle("\n".join(lines), fontsize=10, color=INK)
+    return png(figure)
 
 
 def draw_attempts(attempts: Sequence[Attempt], title: str) -> bytes:
@@ -87,14 +87,14 @@ def draw_attempts(attempts: Sequence[Attempt], title: str) -> bytes:
         strict=True,
     ):
         _draw_bars(axes, names, values)
-        axes.set_title(name, fontsize=10, color=_INK)
+        axes.set_title(name, fontsize=10, color=INK)
         axes.set_ylabel(unit, fontsize=9)
     bound = panels[3]
-    bound.axhline(1.0, color=_INK, linewidth=1.2, linestyle="--")
+    bound.axhline(1.0, color=INK, linewidth=1.2, linestyle="--")
     bound.set_xlabel("dashed: the bound", fontsize=8)
     bound.set_ylim(0, 1.25)
-    figure.suptitle(title, fontsize=11, color=_INK)
-    return _png(figure)
+    figure.suptitle(title, fontsize=11, color=INK)
+    return png(figure)
 
 
 def _draw_bars(axes: Axes, names: Sequence[str], values: Sequence[float | None]) -> None:
@@ -102,9 +102,9 @@ def _draw_bars(axes: Axes, names: Sequence[str], values: Sequence[float | None])
     colours = [(BLUE, ORANGE, GREEN)[i % 3] for i in range(len(names))]
     bars = axes.bar(names, heights, color=colours, width=0.6)
     labels = ["none" if value is None else f"{value:.4g}" for value in values]
-    axes.bar_label(bars, labels=labels, padding=2, fontsize=9, color=_INK)
+    axes.bar_label(bars, labels=labels, padding=2, fontsize=9, color=INK)
     axes.margins(y=0.18)
-    _bare(axes)
+    bare(axes)
 
 
 def _phases(profile: Profile) -> list[_Phase]:
@@ -123,9 +123,9 @@ def _phases(profile: Profile) -> list[_Phase]:
 
 
 def _draw_phases(axes: Axes, phases: Sequence[_Phase]) -> None:
-    axes.set_title("Time per phase", fontsize=10, color=_INK)
+    axes.set_title("Time per phase", fontsize=10, color=INK)
     axes.set_xlabel("ms")
-    _bare(axes)
+    bare(axes)
     if not phases:
         axes.text(0.5, 0.5, "no phases", ha="center", transform=axes.transAxes)
         return
@@ -135,7 +135,7 @@ def _draw_phases(axes: Axes, phases: Sequence[_Phase]) -> None:
     times = [phase.seconds * 1e3 for phase in phases]
     bars = axes.barh(labels, times, color=[colours[phase.function] for phase in phases])
     axes.invert_yaxis()
-    axes.bar_label(bars, fmt="%.3g", padding=3, fontsize=8, color=_INK)
+    axes.bar_label(bars, fmt="%.3g", padding=3, fontsize=8, color=INK)
     axes.margins(x=0.14)
     axes.tick_params(axis="y", labelsize=8)
 
@@ -146,7 +146,7 @@ def _draw_roofline(axes: Axes, profile: Profile) -> None:
     A copy of n bytes touches 2n and moves 2n; a read or a write touches and moves n.
     """
     points = _points(profile)
-    axes.set_title("Bytes moved, against this machine's memory", fontsize=10, color=_INK)
+    axes.set_title("Bytes moved, against this machine's memory", fontsize=10, color=INK)
     axes.set_xlabel("bytes that a call reads and writes")
     axes.set_ylabel("GB/s moved")
     for name, style, width, curve in (
@@ -156,7 +156,7 @@ def _draw_roofline(axes: Axes, profile: Profile) -> None:
     ):
         if curve:
             sizes, speeds = zip(*curve, strict=True)
-            axes.plot(sizes, speeds, style, color=_INK, linewidth=width, label=f"{name} peak")
+            axes.plot(sizes, speeds, style, color=INK, linewidth=width, label=f"{name} peak")
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     for point in points:
@@ -166,12 +166,12 @@ def _draw_roofline(axes: Axes, profile: Profile) -> None:
             point.marker,
             markersize=9,
             color=point.colour,
-            markeredgecolor=_INK,
+            markeredgecolor=INK,
             label=f"{point.function}: {point.gbps:.3g} GB/s, {100 * point.share:.2g}% of a copy",
         )
         axes.vlines(point.nbytes, point.gbps, point.roof, color=point.colour, linewidth=1)
     _frame(axes, profile, points)
-    _bare(axes)
+    bare(axes)
 
 
 def _frame(axes: Axes, profile: Profile, points: Sequence[_Point]) -> None:
@@ -219,12 +219,14 @@ def _points(profile: Profile) -> list[_Point]:
     return points
 
 
-def _bare(axes: Axes) -> None:
+def bare(axes: Axes) -> None:
+    """Axes without a frame."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=9)
 
 
-def _png(figure: Figure) -> bytes:
+def png(figure: Figure) -> bytes:
+    """The finished picture."""
     figure.set_facecolor("white")
     FigureCanvasAgg(figure)
     stream = io.BytesIO()

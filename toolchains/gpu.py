@@ -149,6 +149,7 @@ class GpuToolchain:
         if called is not None and stops_build(called):
             return failed_build(earlier(called), start)
         notes = tuple(Diagnostic("note", n.note) for n in natives[:1] if n.note)
+        notes += _engines(log)
         return Build(
             status=Status.COMPILED,
             stage=Status.LOADS,
@@ -200,9 +201,10 @@ class GpuToolchain:
             cancellation.detach(opened.kill)
             opened.close()
         natives = [self._native(s, submission.target, cancellation) for s in log.sources]
-        model = modelled(counts, self._family.targets[submission.target].hardware)
+        compiled = tuple(m for native in natives for m in native.metrics)
+        model = modelled(counts, self._family.targets[submission.target].hardware, compiled)
         return Explanation(
-            metrics=(*model.metrics, *(m for native in natives for m in native.metrics)),
+            metrics=(*model.metrics, *compiled),
             notes=(*failed, *model.notes),
             bottleneck=model.bottleneck,
             guidance=model.guidance,
@@ -302,6 +304,13 @@ class _Emulating:
         child.asked |= self.flags
         child.give = self.give
         return child
+
+
+def _engines(log: Log) -> tuple[Diagnostic, ...]:
+    """Which engine of the emulator ran each kernel, and why it was not `loops`."""
+    kernels = (f"{kernel} in {engine}" for kernel, engine in log.engines.items())
+    told = ", ".join(kernels)
+    return (Diagnostic("note", f"emulated: {told}"),) if told else ()
 
 
 def _artifacts(sources: Sequence[Source], natives: Sequence[Native]) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ was compared with a device.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kernels.records import Guidance, Metric
 from toolchains.feedback.emulator_rules import Facts, advise
@@ -18,6 +18,8 @@ MODELLED = "modelled"
 SECTOR = 32
 _WORST = 3
 """Sites of a kernel that are told of one by one."""
+_MATTERS = 0.05
+"""Part of all sectors or passes of a kernel that a site wastes, from which on it is told."""
 _WASTEFUL = 1.5
 """Times what it must be, from which on a site is worth a word."""
 
@@ -32,8 +34,13 @@ class Model:
     guidance: tuple[Guidance, ...] = ()
 
 
-def modelled(counts: Sequence[KernelCounts], hardware: Sequence[Metric]) -> Model:
-    """Of all kernels that a submission's calls launched; hardware: of the target's GPU."""
+def modelled(
+    counts: Sequence[KernelCounts], hardware: Sequence[Metric], compiled: Sequence[Metric] = ()
+) -> Model:
+    """Of all kernels that a submission's calls launched.
+
+    hardware: of the target's GPU; compiled: what the vendor's compiler told of the kernels.
+    """
     if not counts:
         return Model(notes=("no kernel was counted",))
     figures = {metric.name: metric.value for metric in hardware}
@@ -52,7 +59,7 @@ def modelled(counts: Sequence[KernelCounts], hardware: Sequence[Metric]) -> Mode
         tuple(metrics),
         tuple(_notes(counts)),
         _sentence(counts, bandwidth),
-        advise(_facts(counts, units)),
+        advise(replace(_facts(counts, units), occupancy=_occupancy(counts, compiled))),
     )
 
 
@@ -124,8 +131,9 @@ def conflicting(site: SiteCounts) -> int:
 
 
 def worst(one: KernelCounts, excess: Callable[[SiteCounts], int]) -> list[SiteCounts]:
-    """The sites with the largest excess."""
-    found = [site for site in one.sites if excess(site) > 0]
+    """The sites with the largest excess, where that matters."""
+    total = sum(site.sectors if excess is uncoalesced else site.passes for site in one.sites)
+    found = [site for site in one.sites if excess(site) > _MATTERS * total]
     return sorted(found, key=excess, reverse=True)[:_WORST]
 
 
@@ -184,8 +192,10 @@ def _sentence(counts: Sequence[KernelCounts], bandwidth: float) -> str:
 def _facts(counts: Sequence[KernelCounts], units: float) -> Facts:
     sites = [site for one in counts for site in one.sites]
     top = max(counts, key=lambda one: one.sectors)
-    by_sectors = max(sites, key=uncoalesced, default=None)
-    by_passes = max(sites, key=conflicting, default=None)
+    wasteful = [site for one in counts for site in worst(one, uncoalesced)]
+    by_sectors = max(wasteful, key=uncoalesced, default=None)
+    crossed = [site for one in counts for site in worst(one, conflicting)]
+    by_passes = max(crossed, key=conflicting, default=None)
     branches = [s for s in sites if s.kind == "branch" and s.divergent]
     atomics = [s for s in sites if s.kind == "atomic"]
     split = max(branches, key=lambda s: s.divergent, default=None)
@@ -195,7 +205,7 @@ def _facts(counts: Sequence[KernelCounts], units: float) -> Facts:
     narrow = [s for s in sites if _plain(s) and s.size <= 4]
     return Facts(
         race=told(race) if race else "",
-        uncoalesced=_ratio(by_sectors, "sectors", "requests") if _excess(by_sectors) else 0.0,
+        uncoalesced=_ratio(by_sectors, "sectors", "requests"),
         uncoalesced_place=str(by_sectors.place) if by_sectors else "",
         passes=_ratio(by_passes, "passes", "least_passes"),
         passes_place=str(by_passes.place) if by_passes else "",
@@ -211,12 +221,14 @@ def _facts(counts: Sequence[KernelCounts], units: float) -> Facts:
     )
 
 
+def _occupancy(counts: Sequence[KernelCounts], compiled: Sequence[Metric]) -> float:
+    """Least of the kernels that ran, in percent; 0 if it was not told."""
+    names = {f"occupancy[{readable(one.kernel)}]" for one in counts}
+    return min((m.value for m in compiled if m.name in names), default=0.0)
+
+
 def _plain(site: SiteCounts) -> bool:
     return not site.shared and site.kind in ("load", "store")
-
-
-def _excess(site: SiteCounts | None) -> bool:
-    return site is not None and uncoalesced(site) > 0
 
 
 def _ratio(site: SiteCounts | None, over: str, under: str) -> float:

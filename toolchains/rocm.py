@@ -15,7 +15,7 @@ from toolchains.gpu_compile.hipify import hipify, is_cuda
 
 _CONTRACT = " ".join(
     (
-        "kernel.py is imported in a fresh child with cupy (as for ROCm), numpy, the standard",
+        "kernel.py is imported in a fresh child with cupy, numpy, the standard",
         "library and `szstream` (stream headers); device code in its strings or in files beside",
         "it; no network, no other files. CUDA C++ is translated to HIP. Codecs define",
         "compress(data, abs_bound) -> 1-D uint8 array and decompress(stream, shape, dtype) ->",
@@ -33,8 +33,8 @@ _ADVICE = (
     "violations through.",
     "Wavefronts have 64 lanes on gfx9: masks and __ballot are 64 bits; use warpSize, not 32.",
     "Pass scalars as numpy.int32(n), numpy.float32(x): a Python int is 8 bytes, a float a double.",
-    "Neighbouring threads on neighbouring words; 128-bit loads (int4, float4) help.",
-    "__launch_bounds__(256) tells the compiler the block you use; it assumes 1024 otherwise.",
+    "Neighbouring threads on neighbouring words; 128-bit loads help.",
+    "__launch_bounds__(256) tells the compiler the block you use, else it assumes 1024.",
 )
 
 

@@ -138,3 +138,11 @@ def test_metrics_of_a_copy_are_those_of_a_copy() -> None:
     assert told["coalescing[copy]"] == 1
     assert told["active_lanes[copy]"] == 1
     assert "least_time" not in told
+
+
+def test_a_wasteful_line_is_named_in_words_and_by_rule() -> None:
+    wasteful = (4, 128, 128, 512, 128, 16, 0, 0, 0, 0)
+    told = _TOLD | {"sites": [["k.cu", 3, "load", 4, False, *wasteful]]}
+    model = modelled(parsed_counts(_line(told)), ())
+    assert "k.cu:3, a load with 32 sectors per request" in model.bottleneck
+    assert [one.rule for one in model.guidance] == ["uncoalesced"]

@@ -1,4 +1,4 @@
-"""What counts of emulated kernels mean: sectors, banks, branches, atomics, races → what to change."""
+"""What counts of emulated kernels mean: sectors, banks, branches, races → what to change."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ class Facts:
     threads: int = 0
     """Of a block of that kernel."""
     launches: int = 0
+    occupancy: float = 0.0
+    """Percent of a multiprocessor's warps that the compiled kernel leaves room for; 0: unknown."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,14 @@ RULES: tuple[EmulatorRule, ...] = (
         "The kernel that moves most has {least_blocks:.0f} blocks per launch; the GPU has "
         "{units:.0f} multiprocessors, and those without a block idle.",
         "Give each block less work, or profile on a larger field.",
+    ),
+    EmulatorRule(
+        "low-occupancy",
+        lambda f: 0 < f.occupancy <= 25,
+        "A kernel that ran leaves room for {occupancy:.0f}% of a multiprocessor's warps: few are "
+        "there to run while others wait for memory.",
+        "Fewer registers or less shared memory per block: smaller tiles, __launch_bounds__ with "
+        "a least number of blocks.",
     ),
     EmulatorRule(
         "small-blocks",

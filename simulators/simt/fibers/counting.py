@@ -20,7 +20,7 @@ _DECLARED = re.compile(r"^declare .*@(__simt_\w+)\(", re.MULTILINE)
 
 
 def kept(plain: str) -> tuple[str, ...]:
-    """Functions of the engine that instrumented code calls. plain: the module without the engine."""
+    """What instrumented code calls of the engine; plain: the module without the engine."""
     ours = re.findall(r"@(\w+)\(", "\n".join(DECLARED))
     return (*ours, *_DECLARED.findall(plain))
 

@@ -30,6 +30,10 @@ _ATOMIC = re.compile(
 _COPY = re.compile(r"  (?:tail )?call void @llvm\.(?P<kind>memcpy|memmove|memset)\.[^(]*\(")
 _OFFSET = re.compile(r"  (%\S+) = getelementptr (?:\w+ )*i8, ptr (%[^,]+), i64 (\d+)")
 _ALIGN = re.compile(r", align (\d+)")
+_ATTRIBUTES = re.compile(
+    r"^ptr (?:(?:align \d+|nonnull|noundef|readonly|writeonly|captures\([^)]*\)"
+    r"|dereferenceable\(\d+\)) )*"
+)
 _BRANCH = re.compile(r"  br i1 (?P<value>[^,]+), label")
 
 
@@ -53,6 +57,8 @@ class Site:
 class _Sites:
     places: Mapping[str, tuple[int, str]]
     found: list[Site] = field(default_factory=list)
+    near: tuple[int, str] = (0, "")
+    """Of the instruction before."""
     offsets: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Address → another one and the bytes from there, in this stretch of code."""
     wide: dict[tuple[str, str, int], tuple[int, int]] = field(default_factory=dict)
@@ -95,10 +101,12 @@ def instrument(ir: str) -> tuple[str, tuple[Site, ...]]:
     for line in ir.split("\n"):
         if line.startswith("define "):
             theirs = "!dbg" in line
+            sites.near = (0, "")
         if not line.startswith("  ") or "@__simt_" in line:
             sites.begin()
         if theirs and line.startswith("  "):
             out += _told(line, sites)
+            sites.near = _place(line, sites)
         out.append(line)
     return "\n".join((*out, *DECLARED, "")), tuple(sites.found)
 
@@ -172,11 +180,7 @@ def _split(text: str) -> list[str]:
 
 def _address(operand: str) -> str:
     """`ptr align 4 %x seq_cst` → %x; constant expressions as they are."""
-    text = re.sub(
-        r"^ptr (?:(?:align \d+|nonnull|noundef|readonly|writeonly|captures\([^)]*\)|dereferenceable\(\d+\)) )*",
-        "",
-        operand,
-    )
+    text = _ATTRIBUTES.sub("", operand)
     if "(" not in text:
         return text.split(" ")[0]
     return text[: text.rindex(")") + 1] if not text.startswith(("%", "@")) else text.split(" ")[0]
@@ -230,8 +234,10 @@ def _as_whole(type_: str, value: str, name: str) -> tuple[str, ...]:
 
 
 def _place(line: str, sites: _Sites) -> tuple[int, str]:
+    """Its line and file; where clang merged instructions and left neither, those before it."""
     found = re.search(r"!dbg (!\d+)", line)
-    return sites.places.get(found[1], (0, "")) if found else (0, "")
+    place = sites.places.get(found[1], (0, "")) if found else (0, "")
+    return place if place[0] else sites.near
 
 
 def _places(ir: str) -> dict[str, tuple[int, str]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from simulators.simt.fibers import compile_kernel
-from simulators.simt.records import Bundle, Variant
+from simulators.simt.records import Bundle, Source, Variant
 from simulators.simt.tool import plain_run
 from tests.simulators.simt.launching import fronted, loaded, raw, symbol
 from toolchains.child.shims.simt.counting import Counting, Sampling
@@ -45,8 +45,6 @@ class Counted:
 @cache
 def bundle(code: str, block: tuple[int, int, int], warp: int, dialect: str) -> Bundle:
     """The only kernel of a module, with counters."""
-    from simulators.simt.records import Source
-
     made = fronted(code, warp, dialect)
     source = Source(code, "kernel.cu", dialect, warp)
     done = compile_kernel(

@@ -7,11 +7,11 @@ from tests.simulators.simt.launching import needs_clang
 from toolchains.child.shims.simt.counting import Sampling
 
 pytestmark = needs_clang
-I = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
+HERE = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
 
 
 def _global(body: str) -> str:
-    return f"__global__ void k(float *x) {{ {I} {body} }}"
+    return f"__global__ void k(float *x) {{ {HERE} {body} }}"
 
 
 def test_neighbours_take_four_sectors_and_a_stride_of_32_takes_32() -> None:
@@ -29,7 +29,7 @@ def test_a_broadcast_is_one_sector_and_a_vector_load_sixteen() -> None:
     one = count(_global("x[4096 + i] = x[blockIdx.x];"))
     assert one.mean("sectors", "requests", "load", shared=False) == 1
     vector = count(
-        f"__global__ void k(float4 *x) {{ {I} float4 v = x[i]; v.x += 1; x[1024 + i] = v; }}"
+        f"__global__ void k(float4 *x) {{ {HERE} float4 v = x[i]; v.x += 1; x[1024 + i] = v; }}"
     )
     for kind in ("load", "store"):
         assert vector.mean("sectors", "requests", kind, shared=False) == 16
@@ -40,7 +40,7 @@ def test_a_broadcast_is_one_sector_and_a_vector_load_sixteen() -> None:
 def _shared(index: str) -> str:
     return (
         "__global__ void k(float *x) { __shared__ float s[4096]; int t = threadIdx.x;"
-        f"{I} s[{index}] = x[i]; __syncthreads(); x[i] = s[{index}] * 2; }}"
+        f"{HERE} s[{index}] = x[i]; __syncthreads(); x[i] = s[{index}] * 2; }}"
     )
 
 
@@ -54,6 +54,7 @@ def test_words_of_one_bank_take_32_passes_and_neighbours_one() -> None:
     assert clean.told["barriers"] == clean.told["blocks"] == 2
 
 
+@pytest.mark.slow
 def test_wide_words_go_by_half_warps() -> None:
     code = (
         "__global__ void k(double *x) { __shared__ double s[128]; int t = threadIdx.x;"
@@ -95,6 +96,7 @@ def test_sampled_blocks_are_spread_and_what_is_told_is_of_all() -> None:
     assert counted.told["requested"] == 2 * 4 * 128 * 512
 
 
+@pytest.mark.slow
 def test_what_has_no_room_is_left_out_and_told() -> None:
     counted = count(_global("x[i] += 1;"), grid=64, sampling=Sampling(one_in=1, records=2048))
     assert counted.told["lost"] > 0

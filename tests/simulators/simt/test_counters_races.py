@@ -18,6 +18,7 @@ def test_a_barrier_orders_and_without_it_both_lines_are_told() -> None:
     assert _kernel("s[t] = x[t];\n\nx[t] = s[127 - t];").races == {(2, 4)}
 
 
+@pytest.mark.slow
 def test_a_second_write_after_a_read_needs_a_barrier_too() -> None:
     body = "s[t] = x[t];\n__syncthreads();\nx[t] = s[127 - t];\nBARRIER\ns[t] = 3 + t;"
     assert _kernel(body.replace("BARRIER", "")).races == {(4, 6)}
@@ -29,8 +30,8 @@ def test_a_second_write_after_a_read_needs_a_barrier_too() -> None:
     [
         ("__syncwarp();", set()),
         ("__shfl_sync(~0u, t, 0);", {(2, 4)}),
-        ("__ballot_sync(~0u, t);", {(2, 4)}),
-        ("__threadfence_block();", {(2, 4)}),
+        pytest.param("__ballot_sync(~0u, t);", {(2, 4)}, marks=pytest.mark.slow),
+        pytest.param("__threadfence_block();", {(2, 4)}, marks=pytest.mark.slow),
         ("", {(2, 4)}),
     ],
 )
@@ -50,6 +51,7 @@ def test_a_partial_mask_orders_its_lanes_only() -> None:
     assert _kernel(f"s[t] = x[t];\n{half}\nx[t] = s[t ^ 16];").races == {(2, 4)}
 
 
+@pytest.mark.slow
 def test_order_is_handed_on_from_lane_to_lane() -> None:
     body = (
         "if ((t & 31) < 3) {\nif ((t & 31) == 0) s[t / 32] = t;\n"
@@ -65,16 +67,19 @@ def test_atomics_race_with_plain_accesses_and_not_with_each_other() -> None:
     assert _kernel("atomicAdd(&s[t & 7], 1);\n\nx[t] = s[t & 7];").races == {(2, 4)}
 
 
+@pytest.mark.slow
 def test_several_writers_race_unless_they_write_the_same() -> None:
     assert _kernel("s[0] = 7;\n__syncthreads();\nx[t] = s[0];").races == set()
     assert _kernel("s[0] = t;\n__syncthreads();\nx[t] = s[0];").races == {(2, 2)}
 
 
+@pytest.mark.slow
 def test_bytes_beside_each_other_are_no_race() -> None:
     body = "unsigned char *b = (unsigned char *)s;\nb[t] = t;\n__syncthreads();\nx[t] = b[127 - t];"
     assert _kernel(body).races == set()
 
 
+@pytest.mark.slow
 def test_global_memory_races_within_a_block_too() -> None:
     assert _kernel("x[t] = t;\n\nx[t + 512] = x[127 - t];", grid=1).races == {(2, 4)}
     assert _kernel("x[t] = t;\n__syncthreads();\nx[t + 512] = x[127 - t];", grid=1).races == set()

@@ -77,14 +77,16 @@ def _by_request(requests: Requests, first: np.ndarray, counts: Whole) -> Whole:
     """The largest count of each request that there is, in order."""
     most = np.zeros(_count(requests), np.int64)
     np.maximum.at(most, requests.request[first], counts)
-    return most[np.unique(requests.request)]
+    there: Whole = most[np.unique(requests.request)]
+    return there
 
 
 def _sectors(requests: Requests, sites: Sites) -> Whole:
     row, sector = sectors_of(requests, sites)
     first, _ = distinct(requests.request[row], sector)
     found = np.bincount(requests.request[row][first], minlength=_count(requests))
-    return found[np.unique(requests.request)].astype(np.int64)
+    there: Whole = found[np.unique(requests.request)].astype(np.int64)
+    return there
 
 
 def sectors_of(requests: Requests, sites: Sites) -> tuple[Whole, Whole]:
@@ -130,4 +132,5 @@ def _divergent(requests: Requests) -> Whole:
     starts = np.flatnonzero(np.diff(requests.request, prepend=-1))
     low = np.minimum.reduceat(requests.value, starts)
     high = np.maximum.reduceat(requests.value, starts)
-    return (low != high).astype(np.int64)
+    differs: Whole = (low != high).astype(np.int64)
+    return differs
