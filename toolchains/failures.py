@@ -58,6 +58,8 @@ _NOT_CALLED = re.compile(r"defines no function")
 _MOST_READ = 12_000
 """Characters of a message that are searched. A child can send any text, and for a few of the
 patterns the time grows with its square: a second at this length."""
+_DEVICE = re.compile(r"(?P<file>[\w.-]+):(?P<line>\d{1,6}): \w+, block ")
+"""How an emulated launch says where it went wrong."""
 _LONGEST = 2000
 _LONGEST_COMPILE = 600
 
@@ -80,7 +82,7 @@ def raised_failure(
     full = _readable(_ANSI.sub("", fault.message).strip())
     text = _plain(full, submission)
     name = "" if kind is FailureKind.CONTRACT else fault.type_name
-    places = _places(fault, text, full, submission)
+    places = (*_device_places(text, submission), *_places(fault, text, full, submission))
     if kind is FailureKind.COMPILE:
         essence = gist(text)
         message = _shortened(_titled(name, essence.text), _LONGEST_COMPILE)
@@ -188,6 +190,14 @@ def _places(fault: wire.Fault, text: str, full: str, submission: Submission) -> 
     callee = _CALLEE.search(before)
     used = _used(undefined[1], callee[1] if callee else "", submission)
     return (*used, *own, *traced)
+
+
+def _device_places(text: str, submission: Submission) -> tuple[_Place, ...]:
+    """Where in device code an emulated launch went wrong, if that is what is told."""
+    found = _DEVICE.match(text)
+    if found is None or found["file"] not in submission.files:
+        return ()
+    return (_Place(found["file"], int(found["line"])),)
 
 
 def _readable(message: str) -> str:

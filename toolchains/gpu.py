@@ -233,7 +233,7 @@ class GpuToolchain:
         self, submission: Submission, cancellation: Cancellation, log: Log
     ) -> Failure | None:
         """What went wrong when it was imported and called once on a small field."""
-        how = _Opening(Purpose.BUILD, flags=wire.ANNOUNCES)
+        how = _Opening(Purpose.BUILD, flags=wire.ANNOUNCES | wire.CHECKS)
         opened = self._open(submission, cancellation, log, how)
         if isinstance(opened, Failure):
             return opened

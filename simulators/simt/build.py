@@ -12,7 +12,7 @@ from .exchange import ANSWER, REQUEST, Answer, Described, Request, pack_answer, 
 from .fibers import compile_kernel as by_fibers
 from .frontend import front
 from .loops import compile_kernel as by_loops
-from .records import Front, Rejected, Unsupported, Variant
+from .records import Bundle, Front, Rejected, Unsupported, Variant
 from .tool import RunTool, plain_run
 
 
@@ -29,7 +29,10 @@ def answer(request: Request, run: RunTool) -> Answer:
         return made
     if request.variant is None:
         return Described(made.info, made.diagnostics)
-    return _kernel(request, made, request.variant, run)
+    compiled = _kernel(request, made, request.variant, run)
+    if isinstance(compiled, Bundle):
+        return replace(compiled, meta={**compiled.meta, "file": request.source.file})
+    return compiled
 
 
 def _kernel(request: Request, made: Front, variant: Variant, run: RunTool) -> Answer:

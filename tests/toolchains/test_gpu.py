@@ -175,3 +175,17 @@ def test_a_codec_keeps_its_bound_in_two_children(
     )
     assert isinstance(back, Reply), back
     assert np.abs(back.outputs[0][0].astype(float) - field).max() <= 0.01
+
+
+def test_an_access_outside_an_array_is_told_with_its_line_when_it_is_built(
+    chain: GpuToolchain,
+) -> None:
+    found = _reference("lorenzo-1d", "naive")
+    text = found.files["lorenzo.cu"].replace("if (i < n)", "if (i < n + 5)")
+    build = _built(chain, replace(found, files={**found.files, "lorenzo.cu": text}))
+    assert build.status is Status.COMPILED
+    assert build.first_call is not None
+    first = build.first_call.diagnostics[0]
+    assert (first.file, first.source) == ("lorenzo.cu", text.splitlines()[(first.line or 1) - 1])
+    assert "q[i - 1]" in (first.source or "")
+    assert "outside every array" in first.message

@@ -120,6 +120,7 @@ class Hooks(ctypes.Structure):
 
 META_KEYS = (
     "kernel",  # symbol
+    "file",  # that lines are of
     "engine",  # loops | fibers
     "reason",  # why not loops; "" for loops
     "params",  # [{name, size, align, pointer}]

@@ -22,6 +22,8 @@ class Place:
     """Of the kernel's source; 0: unknown."""
     block: tuple[int, int, int]
     thread: tuple[int, int, int]
+    file: str = ""
+    """That the line is of; empty: unknown."""
 
 
 class SimtError(Exception):
@@ -29,10 +31,10 @@ class SimtError(Exception):
 
     def __init__(self, code: Status, place: Place, text: str) -> None:
         """text: what happened, without the place."""
-        where = f"line {place.line}" if place.line else "an unknown line"
-        super().__init__(
-            f"{place.kernel}, {where}, block {place.block}, thread {place.thread}: {text}"
-        )
+        kernel = f"{place.kernel}, line {place.line}" if place.line else place.kernel
+        if place.file and place.line:
+            kernel = f"{place.file}:{place.line}: {place.kernel}"
+        super().__init__(f"{kernel}, block {place.block}, thread {place.thread}: {text}")
         self.code, self.place, self.text = code, place, text
 
 
@@ -73,11 +75,12 @@ def error_of(
     block: tuple[int, int, int],
     code: int,
     detail: list[int],
+    file: str = "",
 ) -> SimtError:
     """From a launch's status and detail."""
     status = Status(code)
     line, number, thread, *more = detail
-    place = Place(kernel, line, _coordinates(number, grid), _coordinates(thread, block))
+    place = Place(kernel, line, _coordinates(number, grid), _coordinates(thread, block), file)
     return _CLASSES.get(status, SimtError)(status, place, _text(status, more, block))
 
 

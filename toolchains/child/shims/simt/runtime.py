@@ -149,7 +149,8 @@ class Launcher:
         self._run(kernel, launch, workers)
         if launch.status:
             block = tuple(meta["block"])
-            raise error_of(meta["kernel"], grid, block, launch.status, list(launch.detail))
+            detail, file = list(launch.detail), meta.get("file", "")
+            raise error_of(meta["kernel"], grid, block, launch.status, detail, file)
         if isinstance(hooks, CountedHooks):
             shared = meta["shared_bytes"] + dynamic_shared
             self.counting.take(meta, launch.blocks, shared, hooks)
