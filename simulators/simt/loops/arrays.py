@@ -14,7 +14,7 @@ from .frame import Frame, size_of
 from .reading import Instruction, Refused
 from .splitting import Split, successors
 
-_ALLOCA = re.compile(r"= alloca (.*?)(?:, (i\d+) (\d+|%"[^"]*"|%[^\s,]+))?(?:, align (\d+))?$")
+_ALLOCA = re.compile(r"= alloca (.*?)(?:, (i\d+) (\d+|%[^,]+))?(?:, align (\d+))?$")
 _MOST_BYTES = 1 << 20
 
 
