@@ -16,14 +16,15 @@ from toolchains.gpu_compile.targets import TARGETS, hardware
 _CONTRACT = " ".join(
     (
         "kernel.py is imported in a fresh child with cupy, numpy, the standard library and",
-        "`szstream` (stream headers); device code in its strings or in files beside it; no",
-        "network, no other files. Codecs define compress(data, abs_bound) -> 1-D uint8 array and",
-        "decompress(stream, shape, dtype) -> array, which run in two processes that share only",
-        "the stream; stages define run(*inputs). Arrays are cupy's both ways. abs_bound >= 0, and",
-        "0 asks for lossless. Refuse what you do not support with NotImplementedError. Every",
-        "element is checked exactly; NaN and Inf must come back. Emulated: warps of 32; every",
-        "call in ascending and in descending order of threads, which must agree; no speed. What",
-        'the emulated cupy does not have fails with "not emulated: NAME".',
+        "`szstream` (stream headers, on NumPy arrays); device code in its strings or in files",
+        "beside it; no network, no other files. Codecs define compress(data, abs_bound) -> 1-D",
+        "uint8 array and decompress(stream, shape, dtype) -> array, which run in two processes",
+        "that share only the stream; stages define run(*inputs). Arrays are cupy's both ways.",
+        "abs_bound >= 0, and 0 asks for lossless. Refuse what you do not support with",
+        "NotImplementedError. Every element is checked exactly; NaN and Inf must come back.",
+        "Emulated: warps of 32; every call in ascending and in descending order of threads, which",
+        'must agree; no speed. What the emulated cupy does not have fails with "not emulated:',
+        'NAME".',
     )
 )
 _ADVICE = (

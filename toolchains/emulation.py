@@ -66,6 +66,16 @@ class Log:
     warnings: tuple[Diagnostic, ...] = ()
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How device code is read."""
+
+    errors: Callable[[Source], tuple[Diagnostic, ...]]
+    """Why the compiler of the real GPU refuses it: then it is not emulated either."""
+    translate: Callable[[Source], str]
+    """As the emulator is to read it."""
+
+
 class Emulator:
     """The compiler of emulated kernels. Thread-safe."""
 
@@ -77,18 +87,12 @@ class Emulator:
         self._busy: dict[str, threading.Lock] = {}
 
     def giver(
-        self, cancellation: Cancellation, log: Log, translate: Callable[[Source], str]
+        self, cancellation: Cancellation, log: Log, reading: Reading
     ) -> Callable[[bytes], bytes]:
-        """What answers the children of one session; translate: device code before it is read."""
-        return lambda asked: self._give(asked, cancellation, log, translate)
+        """What answers the children of one session."""
+        return lambda asked: self._give(asked, cancellation, log, reading)
 
-    def _give(
-        self,
-        asked: bytes,
-        cancellation: Cancellation,
-        log: Log,
-        translate: Callable[[Source], str],
-    ) -> bytes:
+    def _give(self, asked: bytes, cancellation: Cancellation, log: Log, reading: Reading) -> bytes:
         """The answer to one request; what is no request gets a refusal."""
         try:
             request = unpack_request(asked)
@@ -96,7 +100,11 @@ class Emulator:
             return pack_answer(Unsupported(str(error)))
         if request.source not in log.sources:
             log.sources.append(request.source)
-        source = replace(request.source, code=translate(request.source))
+        errors = reading.errors(request.source)
+        if errors:
+            log.rejected = errors
+            return pack_answer(Rejected(errors))
+        source = replace(request.source, code=reading.translate(request.source))
         raw = self._answer(replace(request, source=source), cancellation)
         _note(unpack_answer(raw), log)
         return raw

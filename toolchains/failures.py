@@ -58,8 +58,12 @@ _NOT_CALLED = re.compile(r"defines no function")
 _MOST_READ = 12_000
 """Characters of a message that are searched. A child can send any text, and for a few of the
 patterns the time grows with its square: a second at this length."""
-_DEVICE = re.compile(r"(?P<file>[\w.-]+):(?P<line>\d{1,6}): \w+, block ")
-"""How an emulated launch says where it went wrong."""
+_DEVICE = re.compile(
+    r"(?P<file>[\w.-]+)(:(?P<line>\d{1,6}): \w+, block |\((?P<of_code>\d{1,6})\): error: )"
+)
+"""How an emulated launch, or the compiler of device code, says where something is wrong."""
+_STOPPED = "StoppedError"
+"""Of an emulated launch that would not end (toolchains/child/shims/simt/errors.py)."""
 _LONGEST = 2000
 _LONGEST_COMPILE = 600
 
@@ -79,6 +83,8 @@ def raised_failure(
 ) -> Failure:
     """An exception, a compile error, a contract mistake or a refusal."""
     status, kind = _KINDS[fault.kind]
+    if fault.type_name == _STOPPED:
+        kind = FailureKind.TIMEOUT
     full = _readable(_ANSI.sub("", fault.message).strip())
     text = _plain(full, submission)
     name = "" if kind is FailureKind.CONTRACT else fault.type_name
@@ -197,7 +203,7 @@ def _device_places(text: str, submission: Submission) -> tuple[_Place, ...]:
     found = _DEVICE.match(text)
     if found is None or found["file"] not in submission.files:
         return ()
-    return (_Place(found["file"], int(found["line"])),)
+    return (_Place(found["file"], int(found["line"] or found["of_code"])),)
 
 
 def _readable(message: str) -> str:

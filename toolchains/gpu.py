@@ -7,6 +7,8 @@ called, and that is then also compiled for the real GPU, for its errors and reso
 
 from __future__ import annotations
 
+import hashlib
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,7 +35,7 @@ from toolchains.children.pool import Pool
 from toolchains.children.process import ChildProcess
 from toolchains.children.session import ChildSession, Purpose, open_session
 from toolchains.children.tools import Tools
-from toolchains.emulation import Emulator, Log, missing
+from toolchains.emulation import Emulator, Log, Reading, missing
 from toolchains.first_call import earlier, failed_build, stops_build, warm_up
 from toolchains.first_call import warnings as call_warnings
 from toolchains.gpu_counts import parsed_counts
@@ -42,6 +44,7 @@ from toolchains.limits import deadline_s, limits, output_room
 from toolchains.orders import OrderedSession
 from toolchains.tripwires import tripped
 
+_KEPT_NATIVES = 64
 _EXAMPLE_TASK = "lorenzo-1d"
 _COUNTING_S = 60.0
 """For compiling kernels with counters, and reading those."""
@@ -110,6 +113,8 @@ class GpuToolchain:
         self._tools = Tools(pool.isolation)
         self._emulator = Emulator(self._tools, cache)
         self._tripwires = tripwires
+        self._natives: dict[str, Native] = {}
+        self._lock = threading.Lock()
 
     def targets(self) -> tuple[TargetInfo, ...]:
         """See `Toolchain.targets`."""
@@ -255,7 +260,11 @@ class GpuToolchain:
         target = self._family.targets[submission.target]
         flags = wire.CUDA if self._family.dialect == "cuda" else wire.HIP
         flags |= how.flags | (wire.WIDE if target.warp == 64 else 0)
-        giver = self._emulator.giver(cancellation, log, self._family.translate)
+        reading = Reading(
+            lambda source: self._errors(source, submission.target, cancellation),
+            self._family.translate,
+        )
+        giver = self._emulator.giver(cancellation, log, reading)
         children = _Emulating(self._pool, flags, giver)
         functions = TASKS[submission.task].functions
         return open_session(
@@ -267,7 +276,26 @@ class GpuToolchain:
         if absent:
             return Native(note=absent)
         arch = self._family.targets[target].arch
-        return self._family.compile(source, arch, self._tools.runner(cancellation))
+        key = hashlib.sha256(repr((arch, source)).encode()).hexdigest()
+        with self._lock:
+            known = self._natives.get(key)
+        if known is not None:
+            return known
+        native = self._family.compile(source, arch, self._tools.runner(cancellation))
+        # What a caller that left has ended says nothing of the source.
+        if not cancellation.cancelled:
+            with self._lock:
+                self._natives[key] = native
+                while len(self._natives) > _KEPT_NATIVES:
+                    del self._natives[next(iter(self._natives))]
+        return native
+
+    def _errors(
+        self, source: Source, target: str, cancellation: Cancellation
+    ) -> tuple[Diagnostic, ...]:
+        """Of the real compiler; empty if it takes the source, or is not here."""
+        native = self._native(source, target, cancellation)
+        return native.diagnostics if native.failed else ()
 
 
 def _counted_call(session: ChildSession, call: Call) -> object:

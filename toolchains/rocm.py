@@ -15,9 +15,9 @@ from toolchains.gpu_compile.hipify import hipify, is_cuda
 
 _CONTRACT = " ".join(
     (
-        "kernel.py is imported in a fresh child with cupy, numpy, the standard",
-        "library and `szstream` (stream headers); device code in its strings or in files beside",
-        "it; no network, no other files. CUDA C++ is translated to HIP. Codecs define",
+        "kernel.py is imported in a fresh child with cupy, numpy, the standard library and",
+        "`szstream` (stream headers, on NumPy arrays); device code in its strings or in files",
+        "beside it; no network, no other files. CUDA C++ is translated to HIP. Codecs define",
         "compress(data, abs_bound) -> 1-D uint8 array and decompress(stream, shape, dtype) ->",
         "array, which run in two processes that share only the stream; stages define",
         "run(*inputs). Arrays are cupy's both ways. abs_bound >= 0, and 0 asks for lossless.",

@@ -108,6 +108,9 @@ def _outcomes(
         outcome = case.run(session)
         if session.alive():
             yield outcome
+            if outcome.failure is not None and outcome.failure.kind is FailureKind.TIMEOUT:
+                # As where it ends the process: the next case would wait as long.
+                return
             continue
         failed = outcome.failure and outcome.failure.status is not Status.REFUSED
         yield outcome if failed else replace(outcome, failure=_ENDED)

@@ -55,7 +55,7 @@ class Files:
     @cached_property
     def lines(self) -> Mapping[str, tuple[Line, ...]]:
         """Of every file, in order."""
-        return {name: tuple(_lines(name, text)) for name, text in self.texts.items()}
+        return {name: tuple(lines_of(name, text)) for name, text in self.texts.items()}
 
     @cached_property
     def _index(self) -> Mapping[tuple[str, int], Line]:
@@ -115,7 +115,7 @@ def told_at(place: Diagnostic | None, severity: str, message: str) -> Diagnostic
     return replace(place, severity=severity, message=message + place.message)
 
 
-def _lines(name: str, text: str) -> Iterator[Line]:
+def lines_of(name: str, text: str) -> Iterator[Line]:
     """What the preprocessor takes each line for (C++ standard, [cpp.line])."""
     file, number = name, 1
     for line in text.split("\n"):

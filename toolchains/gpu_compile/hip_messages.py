@@ -15,6 +15,7 @@ from signal import Signals
 from kernels.records import Diagnostic
 from simulators.simt.tool import ToolRun
 
+from .cuda_places import lines_of
 from .hip_compilers import INCLUDE
 from .hipify import Translation
 
@@ -38,6 +39,7 @@ _LIBRARY = re.compile(
     r" file not found"
 )
 _NOTHING_TOLD = "no code object, registers or occupancy of this source can be told here"
+_BARE = re.compile(r"[\w+-][\w.+-]*")
 _FLAG = re.compile(r" \[-[WR][\w=,-]+\]$")
 _KERNEL = re.compile(r"Function Name: (?P<symbol>\S+)")
 _SILENT = re.compile(
@@ -78,7 +80,7 @@ class Own:
         if name == NAMES and message.line <= len(self.names):
             return Diagnostic("", f"name expression {self.names[message.line - 1]!r}: ")
         if name not in self.texts:
-            return None
+            return self._said_by_line(name, message)
         lines = self.texts[name].split("\n")
         known = 0 < message.line <= len(lines)
         column = message.column or None
@@ -88,6 +90,20 @@ class Own:
         shown = self.file if name == MAIN else name
         text = lines[message.line - 1].rstrip("\r") if known else None
         return Diagnostic("", "", shown, message.line, column, text)
+
+    def _said_by_line(self, name: str, message: _Message) -> Diagnostic | None:
+        """At a place that a `#line` in the main file names: a string's, in kernel.py."""
+        if not _BARE.fullmatch(name):
+            # A source may claim any name, and then of a file that it includes all would be told.
+            return None
+        translated = (self.translations or {}).get(MAIN)
+        for number, line in enumerate(lines_of(MAIN, self.texts[MAIN]), 1):
+            if (line.file, line.number) == (name, message.line):
+                column = message.column or None
+                if translated is not None and column is not None:
+                    column = translated.column(number, column)
+                return Diagnostic("", "", name, message.line, column, line.text.rstrip("\r"))
+        return None
 
 
 @dataclass(frozen=True)

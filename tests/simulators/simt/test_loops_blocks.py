@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from simulators.simt.records import Front, KernelInfo, ModuleInfo, Param
 from tests.simulators.simt.launching import (
     fronted,
     launch,
@@ -165,3 +166,35 @@ def test_a_wavefront_has_64_lanes() -> None:
     np.testing.assert_array_equal(out, np.cumsum(x.reshape(3, 64), axis=1).reshape(-1))
     bits = ((x.reshape(3, 64) & 1).astype(np.uint64) << np.arange(64, dtype=np.uint64)).sum(axis=1)
     np.testing.assert_array_equal(votes, np.repeat(bits, 64))
+
+
+# LLVM gives a local struct such a type when it takes one of more fields apart.
+PAIRS = """
+declare i32 @__simt_tid(i32) memory(none)
+declare void @__simt_sync_block(i32) convergent
+define void @pairs(ptr %out) {
+entry:
+  %pair = alloca { i32, i32 }, align 8
+  %t = call i32 @__simt_tid(i32 0)
+  %odd = and i32 %t, 1
+  %place = getelementptr i32, ptr %pair, i32 %odd
+  store i64 -1, ptr %pair, align 8
+  store i32 %t, ptr %place, align 4
+  call void @__simt_sync_block(i32 1)
+  %both = load i64, ptr %pair, align 8
+  %to = getelementptr i64, ptr %out, i32 %t
+  store i64 %both, ptr %to, align 8
+  ret void
+}
+"""
+
+
+def test_a_local_struct_without_a_name_is_kept_across_a_barrier() -> None:
+    param = Param("out", 8, 8, pointer=True)
+    made = Front(ModuleInfo((KernelInfo("pairs", "pairs", (param,)),)), PAIRS)
+    for descending in (False, True):
+        out = np.zeros((16, 2), np.int32)
+        launch(looped(made, "pairs", (16, 1, 1), descending=descending), (1, 1, 1), (out,))
+        wanted = np.full_like(out, -1)
+        wanted[np.arange(16), np.arange(16) % 2] = np.arange(16)
+        np.testing.assert_array_equal(out, wanted)

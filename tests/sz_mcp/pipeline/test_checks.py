@@ -140,6 +140,32 @@ def test_a_kernel_that_hangs_is_told_with_case_function_form_bound_deadline_and_
     )
 
 
+def test_an_emulated_launch_that_would_not_end_is_the_last_case() -> None:
+    late = Failure(Status.ERROR, Status.TERMINATES, FailureKind.TIMEOUT, "StoppedError: k, block")
+    asked: list[str] = []
+
+    class Lasting(FakeSession):
+        """Its process outlives a launch that was stopped."""
+
+        def alive(self) -> bool:
+            return True
+
+    def misdeed(function: str, _: Array) -> Failure:
+        asked.append(function)
+        return late
+
+    codec = TASKS["sz-open"]
+    assert isinstance(codec, CodecTask)
+    request = Request(SUITE, "abs", 0.25)
+    cases = codec_cases(codec, request, None, GoldenStreams())
+    told = judge(Lasting(misdeed), cases, request, Watch())
+
+    assert asked == ["compress"]
+    assert told.not_run == len(CASES) - 1
+    assert told.failure is not None
+    assert told.failure.kind is FailureKind.TIMEOUT
+
+
 def test_a_long_array_that_a_kernel_fails_on_is_summed_up() -> None:
     told = verdict(lambda _, x: raised() if is_case(x, "nan_every_97") else None)
 

@@ -42,7 +42,7 @@
 #else
 #define SIMT_MATH SIMT_BOTH
 #endif
-#define SIMT_LINE unsigned simt_line = __builtin_LINE()
+#define SIMT_LINE const unsigned simt_line = __builtin_LINE()
 
 typedef unsigned long long simt_u64;
 #ifdef SIMT_HIP

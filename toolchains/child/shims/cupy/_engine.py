@@ -125,6 +125,8 @@ class Engine(Protocol):
 
 
 _LENGTH = struct.Struct("<I")
+_TOLD = 6
+"""Messages of the compiler that an exception's text repeats; `diagnostics` has all."""
 Ask = Callable[[bytes], bytes]
 """A request as JSON → length of the answer's JSON (u32), the JSON, object code."""
 Load = Callable[[Mapping[str, Any], bytes], Kernel]
@@ -239,7 +241,9 @@ def _diagnostics(found: Sequence[Mapping[str, Any]]) -> tuple[Diagnostic, ...]:
 
 def rejected(source: Source, diagnostics: tuple[Diagnostic, ...]) -> CompileException:
     """The exception for device code that has errors."""
-    text = "\n".join(map(str, diagnostics)) or "the compiler failed without a message"
+    lines = list(dict.fromkeys(map(str, diagnostics)))
+    more = [f"... and {len(lines) - _TOLD} more"] if len(lines) > _TOLD else []
+    text = "\n".join(lines[:_TOLD] + more) or "the compiler failed without a message"
     error = CompileException(text, source.code, source.file, source.options)
     error.diagnostics = diagnostics
     return error
