@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 QUIET_S = 1.0
 """An agent that has just been answered is about to call again."""
 LOOK_S = 1.0
+_LAST_TRIES, _LAST_PAUSE_S = 5, 0.2
+"""Of the last drain, which another one or its own time limit may have stopped."""
 """Time between two looks at whether a run is to be cancelled."""
 _LOG = logging.getLogger(__name__)
 
@@ -94,7 +96,11 @@ class Upkeep:
     def _run(self) -> None:
         while not self._closing.wait(min(LOOK_S, self._interval_s)):
             self.look()
-        self._drain()
+        for _ in range(_LAST_TRIES):
+            self._drain()
+            if not self._written.is_set():
+                return
+            time.sleep(_LAST_PAUSE_S)
 
     def _drain(self) -> None:
         if not self._written.is_set():
