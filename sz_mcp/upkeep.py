@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 QUIET_S = 1.0
 """An agent that has just been answered is about to call again."""
 LOOK_S = 1.0
+"""Time between two looks at whether a run is to be cancelled."""
 _LAST_TRIES, _LAST_PAUSE_S = 5, 0.2
 """Of the last drain, which another one or its own time limit may have stopped."""
-"""Time between two looks at whether a run is to be cancelled."""
 _LOG = logging.getLogger(__name__)
 
 
