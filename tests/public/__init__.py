@@ -1,0 +1,1 @@
+"""Kernels that others have published, run unmodified by the emulator."""
