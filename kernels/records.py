@@ -384,7 +384,8 @@ class Metric:
     value: float
     unit: str
     provenance: str
-    """measured | derived | reported (by the child, untrusted)"""
+    """measured | derived | reported (by the child or its compiler, untrusted) | documented (by a
+    vendor) | modelled (of what is emulated)"""
 
 
 @dataclass(frozen=True)

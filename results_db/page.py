@@ -36,6 +36,8 @@ servers keep journalling and put nothing into it. Backups, pruning, upgrades: op
 | `ledger-read.duckdb` | the copy to read |
 | `blobs/` | sources of submissions by hash, and which kernel has which |
 | `pictures/` | pictures of profiles, by run |
+| `artifacts/` | what compilers wrote of kernels, by kernel; may be deleted |
+| `emulated/` | kernels compiled for emulation, by what they are of; may be deleted |
 | `attempts/` | how many attempts each named session has made |
 | `cancel/` | runs that somebody asked to cancel and whose server has not looked yet |
 | `ledger.duckdb.vN.bak` | the database as it was before an upgrade from schema N |

@@ -1,1 +1,1 @@
-"""Machines that are not here: the wafer and GPUs, run on the CPU. Empty until their issues land."""
+"""Machines that are not here, run on the CPU: GPUs (`simt`)."""

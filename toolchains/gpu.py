@@ -59,7 +59,6 @@ class GpuTarget:
     warp: int
     hardware: tuple[Metric, ...] = ()
     """Of an example GPU, as documented."""
-    peaks: tuple[Metric, ...] = ()
     notes: tuple[str, ...] = ()
     listed: bool = True
     """As in TargetInfo."""
@@ -128,7 +127,6 @@ class GpuToolchain:
             info,
             limits=limits(),
             hardware=one.hardware,
-            peaks=one.peaks,
             notes=(*one.notes, *filter(None, (self._family.missing(),))),
             contract=self._family.contract,
             example=dict(baselines.read(_EXAMPLE_TASK, "naive", self._family.name).files),
