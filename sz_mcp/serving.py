@@ -38,6 +38,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _QUEUED_LINES = 64
 _CHUNK = 1 << 16
+_ANSWER_TURNS, _ANSWER_TURN_S = 40, 5e-3
 BACKLOG = 128
 """Connections that may wait to be accepted."""
 Settle = Callable[[], Awaitable[None]]
@@ -189,6 +190,10 @@ async def _serve_stdio(server: EvaluationServer, settle: Settle) -> None:
 
         async def leave() -> None:
             await settle()
+            # A call that has ended has an answer, which the SDK has yet to write: it takes some
+            # turns of the loop, however long those are on a busy machine.
+            for _ in range(_ANSWER_TURNS):
+                await anyio.sleep(_ANSWER_TURN_S)
             scope.cancel()
 
         def begin_to_leave() -> None:
