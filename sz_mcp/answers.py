@@ -33,6 +33,7 @@ from results_db.summary import Speed, summarise
 from sz_mcp.artifacts import artifact_uri, shown
 from sz_mcp.asked import Asked
 from sz_mcp.counterexamples import counterexample_reply, point_reply
+from sz_mcp.device_replies import device_fields
 from sz_mcp.further_replies import further_fields
 from sz_mcp.mode_replies import mode_fields
 from sz_mcp.replies import (
@@ -223,6 +224,7 @@ def run_reply(
         samples=[_sample(sample) for sample in result.samples],
         against=asked.against,
         compared=[_contrast(one, result.raw_bytes) for one in contrasts],
+        **device_fields(result.metrics),
         metrics=metrics_reply(result.metrics) if view.detailed else [],
         **_told(view, result.failure, (), guidance, step),
     )

@@ -23,6 +23,7 @@ from kernels.records import (
     Metric,
     Submission,
 )
+from toolchains.device_use import DeviceUse
 
 Fill = Callable[[Sequence[Array]], None]
 """Writes the content of a request's input arrays."""
@@ -165,6 +166,10 @@ class Session(Protocol):
 
     def null_round_trip(self, function: str) -> float:
         """Seconds of a request with no items, through the same clock; `inf` if it fails."""
+        ...
+
+    def device_use(self, function: str) -> DeviceUse | None:
+        """Of the last call of `function`, where its device is simulated; else None."""
         ...
 
     def rest(self) -> None:

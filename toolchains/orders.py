@@ -16,6 +16,7 @@ import numpy as np
 from kernels.records import Arg, Array, Failure, FailureKind, Status
 from toolchains.base import Fill, Reply
 from toolchains.children.session import ChildSession
+from toolchains.device_use import DeviceUse
 
 Outputs = tuple[tuple[Array, ...], ...]
 _SHOWN = 4
@@ -113,6 +114,10 @@ class OrderedSession:
     def null_round_trip(self, function: str) -> float:
         """See `Session.null_round_trip`."""
         return self._session.null_round_trip(function)
+
+    def device_use(self, function: str) -> DeviceUse | None:
+        """See `Session.device_use`."""
+        return self._session.device_use(function)
 
     def rest(self) -> None:
         """See `Session.rest`."""

@@ -37,6 +37,7 @@ from .rounds import (
     warm_up,
     worked_outside,
 )
+from .simulated import device_metrics
 from .yardstick import noise_metrics
 
 _PEAK_TOLERANCE = 1.1
@@ -145,10 +146,16 @@ def prepare(bench: Bench, golden: GoldenStreams) -> Prepared:
             moved = {"compress": Moved(nbytes, 0), "decompress": Moved(0, nbytes)}
             doubt = _too_small(bench, pristine)
     if result.failure is not None or not bench.timed:
-        return Prepared(result, moved, bench, doubt)
+        return Prepared(_with_cycles(bench, result), moved, bench, doubt)
     bench.watch.progress(0.1, "warming up on other content")
     cold = warm_up(bench)
     return Prepared(result if cold is None else stopped(result, cold), moved, bench, doubt)
+
+
+def _with_cycles(bench: Bench, result: RunResult) -> RunResult:
+    """Of a simulated device, with what its calls on the field itself took."""
+    counted = device_metrics(bench.session, bench.task.functions, bench.nbytes)
+    return replace(result, metrics=(*result.metrics, *counted))
 
 
 def on_the_field(bench: Bench) -> Pass | Stopped:

@@ -15,6 +15,7 @@ import numpy as np
 from kernels.records import Arg, Failure, Status, Submission
 from toolchains.base import Cancellation, Fill, Reply
 from toolchains.child import wire
+from toolchains.device_use import DeviceUse
 from toolchains.failures import gone_failure, lying_failure, placed, raised_failure
 from toolchains.limits import COMPILING_S
 
@@ -137,6 +138,10 @@ class ChildSession:
                 return float("inf")
             seconds.append(reply.seconds)
         return statistics.median(seconds)
+
+    def device_use(self, function: str) -> DeviceUse | None:  # noqa: ARG002
+        """See `Session.device_use`: these children's devices are none, or have no cycles."""
+        return None
 
     def rest(self) -> None:
         """See `Session.rest`."""

@@ -75,6 +75,9 @@ class FakeSession:
     def null_round_trip(self, function: str) -> float:
         return float(not function)
 
+    def device_use(self, function: str) -> None:
+        """It has no device."""
+
     def rest(self) -> None:
         """Nothing to stop."""
 

@@ -1,0 +1,1 @@
+"""A model of Cerebras' wafer-scale engine: processing elements, routers, and their cycles."""
