@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from kernels.records import Metric
-from sz_mcp.pipeline.simulated import CYCLES, PROJECTED, basis
+from sz_mcp.projection import CYCLES, PROJECTED, basis
 
 
 class DeviceFields(TypedDict, total=False):

@@ -38,7 +38,7 @@ class Profile:
     hop: int
     """Cycles from a router to the next."""
     scalar: ScalarCosts
-    simd: Mapping[str, int]
+    simd: Mapping[str, float]
     """Builtin without `@` → elements per cycle at most."""
     setup: Mapping[str, int]
     """Builtin → cycles before the first element; "" for those not named."""

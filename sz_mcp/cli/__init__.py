@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import typer
 
 from sz_mcp import __version__
-from sz_mcp.cli import fields, groups, tokens
+from sz_mcp.cli import cslc_flags, fields, groups, tokens
 from sz_mcp.cli.options import (
     Bound,
     Config,
@@ -42,6 +42,8 @@ app.add_typer(groups.runs, name="runs")
 app.add_typer(groups.ledger, name="ledger")
 app.add_typer(groups.marks, name="marks")
 app.add_typer(tokens.app, name="token")
+app.command("cslc", context_settings=cslc_flags.PASSED_ON)(cslc_flags.cslc)
+app.command("cs-python", context_settings=cslc_flags.PASSED_ON)(cslc_flags.cs_python)
 
 
 def main() -> None:

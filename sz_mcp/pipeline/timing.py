@@ -22,6 +22,7 @@ from kernels.records import (
 )
 from kernels.tasks.base import CodecTask, StageTask, Task, nbytes_of
 from results_db.summary import COPY_PEAK, FRESH_BYTES
+from sz_mcp.projection import device_metrics
 
 from .afresh import doubt
 from .golden import GoldenStreams
@@ -37,7 +38,6 @@ from .rounds import (
     warm_up,
     worked_outside,
 )
-from .simulated import device_metrics
 from .yardstick import noise_metrics
 
 _PEAK_TOLERANCE = 1.1

@@ -295,35 +295,11 @@ class Asm(Node):
 
 
 Expr = (
-    IntLiteral
-    | FloatLiteral
-    | StringLiteral
-    | BoolLiteral
-    | VoidLiteral
-    | Name
-    | Unary
-    | AddressOf
-    | Comptime
-    | Binary
-    | Call
-    | BuiltinCall
-    | Index
-    | Member
-    | Dereference
-    | StructLiteral
-    | TupleLiteral
-    | ArrayType
-    | ArrayLiteral
-    | PointerType
-    | FunctionType
-    | EnumType
-    | StructType
-    | TensorAccess
-    | IfExpr
-    | SwitchExpr
-    | BlockExpr
-    | Asm
-)
+    IntLiteral | FloatLiteral | StringLiteral | BoolLiteral | VoidLiteral | Name | Unary
+    | AddressOf | Comptime | Binary | Call | BuiltinCall | Index | Member | Dereference
+    | StructLiteral | TupleLiteral | ArrayType | ArrayLiteral | PointerType | FunctionType
+    | EnumType | StructType | TensorAccess | IfExpr | SwitchExpr | BlockExpr | Asm
+)  # fmt: skip
 
 
 # --- statements ------------------------------------------------------------------------------

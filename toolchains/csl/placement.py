@@ -47,5 +47,7 @@ class Placement:
     """By (x, y, colour)."""
     names: dict[str, ExportName] = field(default_factory=dict)
     """In order: a symbol's id is its position."""
+    streams: dict[int, bool] = field(default_factory=dict)
+    """Colours of <memcpy/get_params> → whether they lead to the host."""
     sharing: tuple[tuple[int, int], ...] = ()
     """The PEs whose tile program is being made."""

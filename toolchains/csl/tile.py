@@ -49,6 +49,19 @@ class FifoInit:
     empty_action: FifoAction
     full_action: FifoAction
     span: Span
+    push_task: FunctionValue | None = None
+    """Instead of an id: the task that is bound to it."""
+    pop_task: FunctionValue | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class NamedTask:
+    """A task that stands where an id could: something activates or unblocks it."""
+
+    value: FunctionValue
+    operation: str
+    """`activate` or `unblock`."""
+    span: Span
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +112,11 @@ class Tile:
     """Of assertions, simprint and debug, by number."""
     dsrs: dict[tuple[str, int], Span] = field(default_factory=dict)
     """Named by @get_dsr."""
+    named_tasks: list[NamedTask] = field(default_factory=list)
+    queue_uses: list[QueueInit] = field(default_factory=list)
+    """Queues that DSDs name with a colour."""
+    queue_loads: list[QueueInit] = field(default_factory=list)
+    """Input queues of DSDs that are loaded to DSRs."""
 
     def text(self, content: bytes) -> int:
         """The number of a text."""

@@ -14,7 +14,7 @@ from simulators.wafer.opcodes import SystemCall
 
 from .source import Span
 from .types import Type
-from .values import Dsr, Known, Variable
+from .values import Dsr, FunctionValue, Known, Variable
 
 
 @dataclass(eq=False)
@@ -261,6 +261,9 @@ class Behaviour:
     simd: int = -1
     save_address: bool = False
     single_step: bool = False
+    completion_task: FunctionValue | None = None
+    """Instead of an id: the task that is bound to it."""
+    on_control_task: FunctionValue | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,6 +97,8 @@ class Dsd:
     """`FabricOption` bits."""
     element: Type | None = None
     """Of the array it was made for."""
+    simd: int = -1
+    """simd_mode of a fabric DSD, as `dsd.Operation.simd`."""
 
 
 @dataclass(frozen=True)

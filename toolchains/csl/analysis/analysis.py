@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolchains.csl import nodes
+from toolchains.csl.builtins.finishing import finish
 from toolchains.csl.evaluation import Context
 from toolchains.csl.source import CslError, Reports, Severity, Span, error
 from toolchains.csl.tile import Tile
@@ -27,6 +28,7 @@ class Analysis(Evaluation):
             try:
                 root = self.instance(file, params, "", span)
                 self.drain()
+                finish(self)
                 self._warn_unbound()
             except CslError as problem:
                 self.reports.add(problem.diagnostic)

@@ -12,9 +12,14 @@ from toolchains.csl.types import Type
 from .arrays import ARRAYS
 from .colors import IDS
 from .config import CONFIG
+from .dsds import DSDS
+from .dsrs import DSRS
 from .exports import EXPORTS
+from .fifos import FIFOS
 from .language import LANGUAGE
 from .layouts import LAYOUTS
+from .mapping import MAPPING
+from .operations import OPERATIONS
 from .queues import QUEUES
 from .strings import STRINGS
 from .structs import STRUCTS
@@ -33,6 +38,11 @@ BUILTINS: dict[str, Builtin] = {
     **EXPORTS,
     **CONFIG,
     **SYSTEM,
+    **DSDS,
+    **DSRS,
+    **FIFOS,
+    **OPERATIONS,
+    **MAPPING,
 }
 """By name, with its `@`."""
 

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulators.wafer.opcodes import MathFunction, SystemCall
+from simulators.wafer.program import COLORS
 from toolchains.csl import nodes, tree
 from toolchains.csl.evaluation import Builtin, Evaluator, Item, Live, Site
 from toolchains.csl.floats import rounded
 from toolchains.csl.source import error
-from toolchains.csl.types import F32, I16, U16, U32, U64, VOID, Float, Type
+from toolchains.csl.types import BOOL, F32, I16, U16, U32, U64, VOID, Float, Type
 from toolchains.csl.values import Known
 
-from .arguments import ANYWHERE, text
+from .arguments import ANYWHERE, NOTHING, text
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ def _wafer(ev: Evaluator, node: nodes.BuiltinCall, at: Site, _: Type | None) -> 
     if name == "text":
         content = text(ev, node.arguments[1], at, "a text")
         return Known(U16, ev.tile.text(content))
+    if name == "stream":
+        return _stream(ev, node, at)
     if name in _MATH:
         return _math(ev, node, at, _MATH[name])
     call = _CALLS.get(name)
@@ -73,6 +76,21 @@ def _wafer(ev: Evaluator, node: nodes.BuiltinCall, at: Site, _: Type | None) -> 
         values.append(ev.live(item, argument.span))
     result = call.result
     return Live(result, tree.System(result, node.span, call.call, tuple(values)))
+
+
+def _stream(ev: Evaluator, node: nodes.BuiltinCall, at: Site) -> Item:
+    """A colour by which the host sends or receives, and which of the two."""
+    span = node.arguments[1].span
+    item = ev.item(node.arguments[1], at)
+    number = int(item.data) if isinstance(item, Known) and isinstance(item.data, int) else -1
+    if not 0 <= number < COLORS:
+        message = f"a stream of the host needs a colour from 0 to {COLORS - 1}"
+        raise error(span, "bad-color", message, "--params=MEMCPYH2D_DATA_1_ID:0")
+    to_host = bool(ev.known(node.arguments[2], at, BOOL).data)
+    if ev.placement.streams.setdefault(number, to_host) != to_host:
+        message = f"colour {number} can't lead both to the host and from it"
+        raise error(span, "duplicate-color", message)
+    return NOTHING
 
 
 def _math(ev: Evaluator, node: nodes.BuiltinCall, at: Site, function: MathFunction) -> Item:

@@ -207,8 +207,8 @@ def _fifos(unit: Unit) -> tuple[Fifo, ...]:
             unit.variable(fifo.buffer.variable).address + fifo.buffer.offset,
             fifo.elements,
             size_of(fifo.value.element),
-            fifo.activate_push,
-            fifo.activate_pop,
+            unit.task_id(fifo.activate_push, fifo.push_task),
+            unit.task_id(fifo.activate_pop, fifo.pop_task),
             fifo.empty_action,
             fifo.full_action,
         )

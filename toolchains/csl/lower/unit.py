@@ -100,6 +100,13 @@ class Unit:
         yield from self.tile.functions
         yield from self.functions
 
+    def task_id(self, number: int, task: values.FunctionValue | None) -> int:
+        """An id, or the one that a task is bound to."""
+        for binding in self.tile.bindings:
+            if binding.value is task:
+                return binding.id
+        return number
+
     def operation(self, operation: Operation, span: Span) -> int:
         """The number of a template, one per place."""
         return self.operations.setdefault(
