@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .compiling import compiled
 from .numbers import F16, F32, U64, bits_of_single, of_number, single_of, to_number, width_of, wrap
 from .opcodes import Op
 
 _TOP = np.int64(-(1 << 63))
 
 
-@njit(cache=True)
+@compiled
 def _singles(op: int, x: int, y: int) -> int:
     p, q = single_of(x), single_of(y)
     if op == Op.ADD:
@@ -23,7 +23,7 @@ def _singles(op: int, x: int, y: int) -> int:
     return of_number(_quotient(float(p), float(q)), F32)
 
 
-@njit(cache=True)
+@compiled
 def _quotient(x: float, y: float) -> float:
     if y == 0.0:
         if x != x or x == 0.0:
@@ -33,7 +33,7 @@ def _quotient(x: float, y: float) -> float:
     return x / y
 
 
-@njit(cache=True)
+@compiled
 def _compared(op: int, p: float, q: float) -> int:
     if op == Op.EQ:
         return 1 if p == q else 0
@@ -44,7 +44,7 @@ def _compared(op: int, p: float, q: float) -> int:
     return 1 if p <= q else 0
 
 
-@njit(cache=True)
+@compiled
 def _floats(op: int, kind: int, x: int, y: int) -> int:
     if op >= Op.EQ:
         return _compared(op, to_number(x, kind), to_number(y, kind))
@@ -60,7 +60,7 @@ def _floats(op: int, kind: int, x: int, y: int) -> int:
     return of_number(_quotient(p, q), kind)
 
 
-@njit(cache=True)
+@compiled
 def _divided(op: int, kind: int, x: int, y: int) -> int:
     if kind == U64 and (x < 0 or y < 0):
         p, q = np.uint64(x), np.uint64(y)
@@ -71,7 +71,7 @@ def _divided(op: int, kind: int, x: int, y: int) -> int:
     return quotient if op == Op.DIV else x - quotient * y
 
 
-@njit(cache=True)
+@compiled
 def _shifted(op: int, kind: int, x: int, y: int) -> int:
     width = width_of(kind)
     if y < 0 or y >= width:
@@ -83,7 +83,7 @@ def _shifted(op: int, kind: int, x: int, y: int) -> int:
     return x >> y
 
 
-@njit(cache=True)
+@compiled
 def compute(op: int, kind: int, x: int, y: int) -> int:
     """X op y for operands of one type (a shift's amount is any integer); y is not 0 to divide."""
     if F16 <= kind <= F32:
@@ -116,7 +116,7 @@ def compute(op: int, kind: int, x: int, y: int) -> int:
     return wrap(_divided(op, kind, x, y), kind)
 
 
-@njit(cache=True)
+@compiled
 def negate(op: int, kind: int, x: int) -> int:
     """NEG, INVERT or NOT of x."""
     if op == Op.NOT:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from .compiling import compiled
 from .dsd import Vector
 from .operands import address, check, read, write
 from .state_layout import (
@@ -43,7 +43,7 @@ Memory = npt.NDArray[np.uint16]
 OPERATIONS = len(Vector)
 
 
-@njit(cache=True)
+@compiled
 def _stride_rate(S: Flat, x: int, size: int, rate: int) -> int:
     """Elements per 64 cycles that a memory operand lets through."""
     kind = S[x + X_KIND]
@@ -63,7 +63,7 @@ def _stride_rate(S: Flat, x: int, size: int, rate: int) -> int:
     return rate
 
 
-@njit(cache=True)
+@compiled
 def cycles(S: Flat, u: int) -> int:
     """Of the operation at u, besides what its instruction costs."""
     op = S[u + U_OP]
@@ -98,13 +98,13 @@ def cycles(S: Flat, u: int) -> int:
     return int(S[S[H_RATES] + op] + (64 * total + rate - 1) // rate)
 
 
-@njit(cache=True)
+@compiled
 def _linear(S: Flat, x: int) -> bool:
     kind = S[x + X_KIND]
     return bool(kind != X_MEMORY_4D and kind != X_CIRCULAR)
 
 
-@njit(cache=True)
+@compiled
 def operate(S: Flat, M: Memory, pe: int, block: int, u: int) -> int:
     """Do the operation at u; the cycles it takes. A range that isn't one variable's is a halt."""
     op = S[u + U_OP]
@@ -153,7 +153,7 @@ def operate(S: Flat, M: Memory, pe: int, block: int, u: int) -> int:
     return cycles(S, u)
 
 
-@njit(cache=True)
+@compiled
 def _singles(  # noqa: PLR0913 - compiled: one loop per operation that programs live on
     S: Flat,
     M: Memory,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from numba import njit
+from .compiling import compiled
 
 
 class Opcode(IntEnum):
@@ -55,7 +55,7 @@ def decode_commands(word: int) -> tuple[int, ...]:
     return tuple((word >> a & 3) | (word >> b & 1) << 2 for a, b in COMMAND_SHIFTS)
 
 
-@njit(cache=True)
+@compiled
 def pop_command(word: int) -> int:
     """A control wavelet without its first command; the last one is repeated.
 

@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from .arithmetic import compute, negate
 from .bulk import operate
+from .compiling import compiled
 from .dsd import Completion, DsdKind, Operand
 from .fabric import (
     in_teardown,
@@ -32,10 +32,10 @@ from .fabric import (
     teardown_colors,
 )
 from .halts import HaltKind
-from .live import activate, complete, in_range, step_of, unblock, waits_for_it
+from .live import activate, complete, in_range, shape_of, step_of, unblock, waits_for_it
 from .numbers import converted, of_number, to_number, wrap
 from .opcodes import MathFunction, Op, SystemCall
-from .operands import ENDLESS, address, check, fill, halt, read, write
+from .operands import ENDLESS, address, check, fill, halt, read, scale, write
 from .state_layout import (
     C_OPERAND,
     C_POSITION,
@@ -50,6 +50,7 @@ from .state_layout import (
     H_TAKEN,
     H_UNBLOCKS,
     H_WAITING,
+    H_WIDTHS,
     IDLE,
     K_CODE,
     K_EXTENT,
@@ -79,6 +80,7 @@ from .state_layout import (
     P_CURSORS,
     P_DEPTH,
     P_DSRS,
+    P_DUE,
     P_FIFOS,
     P_FLUSH,
     P_FRAME,
@@ -105,12 +107,14 @@ from .state_layout import (
     U_DONE,
     U_FINISH,
     U_INDEX,
+    U_MARK,
     U_OP,
     U_OPERANDS,
     U_PC,
     U_RESULT,
     U_RESULT_REGISTER,
     U_SAVE,
+    U_SHAPE,
     U_SIZE,
     U_START,
     U_STEP,
@@ -140,7 +144,7 @@ SYNCHRONOUS = 8
 # --- operations on DSDs ------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@compiled
 def _touches_fabric(S: Flat, block: int, operation: int) -> bool:
     """Whether an operand of a template is of the fabric, or a FIFO."""
     frame = S[block + P_FRAME]
@@ -157,7 +161,7 @@ def _touches_fabric(S: Flat, block: int, operation: int) -> bool:
     return bool(S[operation + O_ASYNC])
 
 
-@njit(cache=True)
+@compiled
 def _microthread(S: Flat, u: int, asked: int) -> int:
     """Which microthread an operation runs on (contract of each architecture)."""
     if asked >= 0:
@@ -173,14 +177,16 @@ def _microthread(S: Flat, u: int, asked: int) -> int:
     return first if first >= 0 else 7
 
 
-@njit(cache=True)
+@compiled
 def _prepare(S: Flat, block: int, u: int, operation: int, pc: int, now: int) -> int:
     """Make the record at u from a template; the configuration of a DSR that was loaded with one."""
     loaded = 0
     count = S[operation + O_SOURCES] + 1
     total = ENDLESS
+    remembered = False
     S[u + U_COUNT] = count
     index = S[operation + O_INDEX]
+    widths = S[S[H_WIDTHS] + S[operation + O_VECTOR]]
     shift = S[S[block + P_FRAME] + index] if index >= 0 else -1
     for i in range(4):
         S[u + U_SAVE + i] = -1
@@ -189,15 +195,23 @@ def _prepare(S: Flat, block: int, u: int, operation: int, pc: int, now: int) -> 
         kind = S[operation + O_OPERANDS + 2 * i]
         where = S[operation + O_OPERANDS + 2 * i + 1]
         config = fill(S, block, x, kind, where)
+        scale(S, x, (widths >> i) & 1)
         if config:
             if S[config + 6]:
                 S[u + U_SAVE + i] = where
             if S[config] or loaded == 0:
                 loaded = config
-        if S[x + X_EXTENT] < total:
+        if i and S[x + X_KIND] == X_MEMORY:
+            remembered = True
+        if S[x + X_EXTENT] < total and not (i == 0 and S[x + X_KIND] == X_OUT):
             total = S[x + X_EXTENT]
         if shift >= 0 and S[x + X_INDEX] and S[x + X_KIND] == X_MEMORY:
             S[x + X_BASE] += 2 * shift
+    # What is read in memory is all sent, whatever the extent of the destination: topic-12-debug-library
+    # and game-of-life send several words by a fabout_dsd of extent 1.
+    x = u + U_OPERANDS
+    if S[x + X_KIND] == X_OUT and not remembered and S[x + X_EXTENT] < total:
+        total = S[x + X_EXTENT]
     S[u + U_OP] = S[operation + O_VECTOR]
     S[u + U_TOTAL] = 1 if total == ENDLESS else total
     S[u + U_DONE] = 0
@@ -209,6 +223,7 @@ def _prepare(S: Flat, block: int, u: int, operation: int, pc: int, now: int) -> 
     S[u + U_RESULT] = 1
     S[u + U_FINISH] = -1
     S[u + U_START] = now
+    S[u + U_MARK] = -1
     S[u + U_STEP] = step_of(S, S[operation + O_VECTOR])
     S[u + U_COMPLETION] = S[operation + O_DONE]
     S[u + U_COMPLETION_ID] = S[operation + O_DONE_ID]
@@ -224,7 +239,7 @@ def _prepare(S: Flat, block: int, u: int, operation: int, pc: int, now: int) -> 
     return loaded
 
 
-@njit(cache=True)
+@compiled
 def _moved(S: Flat, block: int, u: int) -> None:
     for i in range(S[u + U_COUNT]):
         number = S[u + U_SAVE + i]
@@ -235,7 +250,7 @@ def _moved(S: Flat, block: int, u: int) -> None:
             S[entry] = (S[entry] & ~(np.int64(0xFFFF) << 16)) | ((base & 0xFFFF) << 16)
 
 
-@njit(cache=True)
+@compiled
 def _queue_clash(S: Flat, block: int, u: int) -> int:
     """A queue of the operation at u that another live one uses; -1: none."""
     mask = S[block + P_UTS]
@@ -251,7 +266,7 @@ def _queue_clash(S: Flat, block: int, u: int) -> int:
     return -1
 
 
-@njit(cache=True)
+@compiled
 def _start(S: Flat, M: Memory, F: Flat, pe: int, block: int, number: int, pc: int, now: int,
            result: int) -> int:  # fmt: skip
     """Start operation `number` of the class; cycles it holds the main thread, -1: until it ends."""
@@ -276,11 +291,13 @@ def _start(S: Flat, M: Memory, F: Flat, pe: int, block: int, number: int, pc: in
     if not in_range(S, pe, block, u):
         return 0
     S[u + U_AT] = now
+    S[u + U_SHAPE] = shape_of(S, u)
     if not asynchronous:
         S[u + U_RESULT] = 2
         S[u + U_RESULT_REGISTER] = result
         S[u + U_COMPLETION] = Completion.NOTHING
         S[block + P_UTS] |= 1 << SYNCHRONOUS
+        S[block + P_DUE + SYNCHRONOUS] = now
         return -1
     asked = S[operation + O_MICROTHREAD]
     if asked < 0 and loaded:
@@ -297,13 +314,14 @@ def _start(S: Flat, M: Memory, F: Flat, pe: int, block: int, number: int, pc: in
     for i in range(U_SIZE):
         S[v + i] = S[u + i]
     S[block + P_UTS] |= 1 << ut
+    S[block + P_DUE + ut] = now
     return 0
 
 
 # --- cursors of @map ---------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@compiled
 def _cursor_open(S: Flat, block: int, a: int, b: int, c: int) -> None:
     cursor = block + P_CURSORS + a * C_SIZE
     if b < 0:
@@ -313,7 +331,7 @@ def _cursor_open(S: Flat, block: int, a: int, b: int, c: int) -> None:
     S[cursor + C_POSITION] = 0
 
 
-@njit(cache=True)
+@compiled
 def _load(S: Flat, M: Memory, block: int, where: int, kind: int) -> int:
     """A value of a scalar type; the address has been checked."""
     m = S[block + P_MEMORY]
@@ -329,7 +347,7 @@ def _load(S: Flat, M: Memory, block: int, where: int, kind: int) -> int:
     return wrap(read(M, m, where, 0), 3) if kind == 3 else read(M, m, where, 0)
 
 
-@njit(cache=True)
+@compiled
 def _store(S: Flat, M: Memory, block: int, where: int, kind: int, value: int) -> None:
     m = S[block + P_MEMORY]
     if kind == 12 or kind == 6 or kind == 5:
@@ -345,7 +363,7 @@ def _store(S: Flat, M: Memory, block: int, where: int, kind: int, value: int) ->
         write(M, m, where, value, 0)
 
 
-@njit(cache=True)
+@compiled
 def _bytes(kind: int) -> int:
     if kind == 12 or kind == 6 or kind == 5:
         return 4
@@ -354,7 +372,7 @@ def _bytes(kind: int) -> int:
     return 1 if kind == 1 or kind == 2 else 2
 
 
-@njit(cache=True)
+@compiled
 def _good(S: Flat, pe: int, block: int, pc: int, where: int, size: int) -> bool:
     """Whether these bytes are the PE's, and even where they must be; if not, that is a halt."""
     extent = S[S[block + P_CLASS] + K_EXTENT]
@@ -364,7 +382,7 @@ def _good(S: Flat, pe: int, block: int, pc: int, where: int, size: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@compiled
 def _copy(S: Flat, M: Memory, block: int, target: int, source: int, count: int) -> None:
     m = S[block + P_MEMORY]
     words = count >> 1
@@ -383,7 +401,7 @@ def _copy(S: Flat, M: Memory, block: int, target: int, source: int, count: int) 
 # --- the rest of the machine -------------------------------------------------------------------
 
 
-@njit(cache=True)
+@compiled
 def _log(S: Flat, pe: int, now: int, kind: int, value: int, buffer: int) -> None:
     count = S[H_LOGGED]
     if count >= S[H_LOG_ROOM]:
@@ -398,7 +416,7 @@ def _log(S: Flat, pe: int, now: int, kind: int, value: int, buffer: int) -> None
     S[H_LOGGED] = count + 1
 
 
-@njit(cache=True)
+@compiled
 def _math(function: int, x: float, y: float) -> float:  # noqa: C901 - a table of functions
     if function == MathFunction.SQRT:
         return math.sqrt(x) if x >= 0.0 else math.nan
@@ -449,7 +467,7 @@ def _math(function: int, x: float, y: float) -> float:  # noqa: C901 - a table o
     return float(np.trunc(x))
 
 
-@njit(cache=True)
+@compiled
 def _needs_time(call: int) -> bool:
     """Whether a system call is seen by, or sees, what else happens in the machine."""
     return (
@@ -462,12 +480,12 @@ def _needs_time(call: int) -> bool:
     )
 
 
-@njit(cache=True)
+@compiled
 def _mask_or_none(mask: int) -> int:
     return mask if mask else -1
 
 
-@njit(cache=True)
+@compiled
 def _fabric_call(S: Flat, F: Flat, pe: int, block: int, call: int, r: int) -> None:
     """System calls about queues, switches and teardown; arguments from S[r] on."""
     a, b, c, d = S[r], S[r + 1], S[r + 2], S[r + 3]
@@ -504,7 +522,7 @@ def _fabric_call(S: Flat, F: Flat, pe: int, block: int, call: int, r: int) -> No
         S[block + P_FLUSH] |= 1 << a
 
 
-@njit(cache=True)
+@compiled
 def _system(S: Flat, F: Flat, pe: int, block: int, call: int, r: int, kind: int, pc: int,
             now: int) -> None:  # fmt: skip
     """System call with arguments from S[r] on; a result replaces the first."""
@@ -562,7 +580,7 @@ def _system(S: Flat, F: Flat, pe: int, block: int, call: int, r: int, kind: int,
 # --- the interpreter ---------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@compiled
 def _dsd_set(packed: int, field: int, value: int) -> int:
     if field == 6 or field == 7:
         base = ((packed >> 16) & 0xFFFF) + (2 if field == 6 else 4) * value
@@ -582,7 +600,7 @@ def _dsd_set(packed: int, field: int, value: int) -> int:
     return int((packed & ~(mask << first)) | ((value & mask) << first))
 
 
-@njit(cache=True)
+@compiled
 def execute(  # noqa: C901, PLR0915 - the interpreter's loop: one branch per instruction
     S: Flat, C: Code, M: Memory, F: Flat, pe: int, block: int, t: int
 ) -> None:
@@ -721,6 +739,7 @@ def execute(  # noqa: C901, PLR0915 - the interpreter's loop: one branch per ins
                 pc = c
                 continue
             wide = 1 if _bytes(kind) == 4 else 0
+            scale(S, x, wide)
             if where_kind == X_IN or where_kind == X_OUT:
                 if now > t:
                     break

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from .compiling import compiled
 from .fabric_bits import count_bits
 from .fabric_layout import (
     B_BIT,
@@ -76,7 +76,7 @@ HOST_PORT = 5
 QUEUES = 8
 
 
-@njit(cache=True)
+@compiled
 def node_of(F: Flat, pe: int, color: int) -> int:
     """Offset of the node of a colour; 0: not configured."""
     record = F[F[H_TABLE] + pe]
@@ -86,7 +86,7 @@ def node_of(F: Flat, pe: int, color: int) -> int:
     return int(F[record + P_NODE] + (index - 1) * N_SIZE)
 
 
-@njit(cache=True)
+@compiled
 def buffer_of(F: Flat, node: int, port: int) -> int:
     """Offset of a node's buffer for a port; 0: it has none."""
     have = F[node + N_HAVE]
@@ -95,7 +95,7 @@ def buffer_of(F: Flat, node: int, port: int) -> int:
     return int(F[node + N_BUFFERS] + count_bits(have & ((1 << port) - 1)) * (B_RING + F[H_DEPTH]))
 
 
-@njit(cache=True)
+@compiled
 def schedule(F: Flat, record: int, cycle: int) -> None:
     """Step this PE's router in `cycle`, at most 3 cycles ahead."""
     slot = cycle & 3
@@ -105,7 +105,7 @@ def schedule(F: Flat, record: int, cycle: int) -> None:
         F[H_COUNT + slot] += 1
 
 
-@njit(cache=True)
+@compiled
 def input_queue(F: Flat, pe: int, q: int) -> int:
     """Offset of an input channel's queue: 0-7 by number, 8 + colour whichever a colour has."""
     if q < QUEUES:
@@ -114,13 +114,25 @@ def input_queue(F: Flat, pe: int, q: int) -> int:
     return int(F[node + N_QUEUE] if node else 0)
 
 
-@njit(cache=True)
+@compiled
 def input_length(F: Flat, pe: int, q: int) -> int:
     """How many wavelets wait in an input channel."""
     return int(F[input_queue(F, pe, q) + Q_LENGTH])
 
 
-@njit(cache=True)
+@compiled
+def input_depth(F: Flat, pe: int, q: int) -> int:
+    """How many wavelets an input channel holds at most."""
+    return int(F[input_queue(F, pe, q) + Q_CAPACITY])
+
+
+@compiled
+def output_depth(F: Flat, pe: int, q: int) -> int:
+    """How many wavelets an output queue holds at most."""
+    return int(F[F[F[F[H_TABLE] + pe] + P_OUTPUT + q] + Q_CAPACITY])
+
+
+@compiled
 def input_head(F: Flat, pe: int, q: int) -> int:
     """The oldest wavelet of an input channel, with its control bit and colour; -1: empty."""
     queue = input_queue(F, pe, q)
@@ -129,7 +141,7 @@ def input_head(F: Flat, pe: int, q: int) -> int:
     return int(F[queue + Q_RING + F[queue + Q_FIRST]])
 
 
-@njit(cache=True)
+@compiled
 def pop_queue(F: Flat, queue: int, record: int) -> int:
     """Take the oldest word; its place is free for the router from the next cycle on."""
     now = F[H_NOW]
@@ -147,26 +159,26 @@ def pop_queue(F: Flat, queue: int, record: int) -> int:
     return int(word)
 
 
-@njit(cache=True)
+@compiled
 def input_pop(F: Flat, pe: int, q: int) -> int:
     """Take the oldest wavelet of an input channel that has one."""
     return int(pop_queue(F, input_queue(F, pe, q), F[F[H_TABLE] + pe]))
 
 
-@njit(cache=True)
+@compiled
 def output_room(F: Flat, pe: int, q: int) -> int:
     """How many wavelets an output queue can take now; 0 for one that isn't there."""
     queue = F[F[F[H_TABLE] + pe] + P_OUTPUT + q]
     return int(F[queue + Q_CAPACITY] - F[queue + Q_LENGTH])
 
 
-@njit(cache=True)
+@compiled
 def output_length(F: Flat, pe: int, q: int) -> int:
     """How many wavelets an output queue holds."""
     return int(F[F[F[F[H_TABLE] + pe] + P_OUTPUT + q] + Q_LENGTH])
 
 
-@njit(cache=True)
+@compiled
 def output_push(  # noqa: PLR0913 - compiled: numbers, not a record
     F: Flat, pe: int, q: int, color: int, word: int, control: int, advance_switch: int
 ) -> None:
@@ -191,14 +203,14 @@ def output_push(  # noqa: PLR0913 - compiled: numbers, not a record
     schedule(F, record, F[H_NOW])
 
 
-@njit(cache=True)
+@compiled
 def host_room(F: Flat, pe: int, color: int) -> int:
     """How many wavelets of a colour the host can inject at a PE now."""
     buffer = buffer_of(F, node_of(F, pe, color), HOST_PORT)
     return int(F[H_DEPTH] - F[buffer + B_LENGTH] if buffer else 0)
 
 
-@njit(cache=True)
+@compiled
 def host_push(F: Flat, pe: int, color: int, word: int, control: int) -> None:
     """Inject a wavelet at a PE's HOST port, where there is room; at most one per colour and cycle.
 
@@ -220,31 +232,31 @@ def host_push(F: Flat, pe: int, color: int, word: int, control: int) -> None:
     schedule(F, record, F[H_NOW] + 1)
 
 
-@njit(cache=True)
+@compiled
 def host_length(F: Flat, pe: int, color: int) -> int:
     """How many wavelets of a colour wait for the host at a PE."""
     return int(F[F[node_of(F, pe, color) + N_HOST] + Q_LENGTH])
 
 
-@njit(cache=True)
+@compiled
 def host_pop(F: Flat, pe: int, color: int) -> int:
     """Take the oldest wavelet that waits for the host at a PE."""
     return int(pop_queue(F, F[node_of(F, pe, color) + N_HOST], F[F[H_TABLE] + pe]))
 
 
-@njit(cache=True)
+@compiled
 def fabric_busy(F: Flat) -> bool:
     """Whether a later step can move anything without an action of a PE or the host."""
     return bool(F[H_COUNT] + F[H_COUNT + 1] + F[H_COUNT + 2] + F[H_COUNT + 3] > 0)
 
 
-@njit(cache=True)
+@compiled
 def set_time(F: Flat, cycle: int) -> None:
     """Go to a later cycle, while the fabric isn't busy; each step goes to the next by itself."""
     F[H_NOW] = cycle
 
 
-@njit(cache=True)
+@compiled
 def take_teardown(F: Flat, pe: int) -> int:
     """Mask of colours that went into teardown at a PE since it was last asked."""
     record = F[F[H_TABLE] + pe]
@@ -254,13 +266,13 @@ def take_teardown(F: Flat, pe: int) -> int:
     return int(mask)
 
 
-@njit(cache=True)
+@compiled
 def in_teardown(F: Flat, pe: int, color: int) -> bool:
     """Whether a colour is suspended at a PE."""
     return bool(F[node_of(F, pe, color) + N_FLAGS] & F_TEARDOWN != 0)
 
 
-@njit(cache=True)
+@compiled
 def leave_teardown(F: Flat, pe: int, color: int) -> None:
     """Let a colour's traffic flow again, from this cycle's step on."""
     node = node_of(F, pe, color)
@@ -269,7 +281,7 @@ def leave_teardown(F: Flat, pe: int, color: int) -> None:
         schedule(F, F[F[H_TABLE] + pe], F[H_NOW])
 
 
-@njit(cache=True)
+@compiled
 def go_to_position(F: Flat, node: int, position: int) -> None:
     """Set a switch: every position replaces what it names of the one before it."""
     spec = F[node + N_SPEC]
@@ -286,7 +298,7 @@ def go_to_position(F: Flat, node: int, position: int) -> None:
     F[node + N_TX] = tx
 
 
-@njit(cache=True)
+@compiled
 def set_position(F: Flat, pe: int, color: int, position: int) -> None:
     """Set the position of a colour's switch at a PE, from this cycle's step on."""
     node = node_of(F, pe, color)
@@ -295,7 +307,7 @@ def set_position(F: Flat, pe: int, color: int, position: int) -> None:
         schedule(F, F[F[H_TABLE] + pe], F[H_NOW])
 
 
-@njit(cache=True)
+@compiled
 def set_routes(F: Flat, pe: int, color: int, position: int, rx: int, tx: int) -> None:
     """Define what a position (0: the route itself) receives from and sends to; -1: as before it.
 
@@ -315,7 +327,7 @@ def set_routes(F: Flat, pe: int, color: int, position: int, rx: int, tx: int) ->
     schedule(F, F[F[H_TABLE] + pe], F[H_NOW])
 
 
-@njit(cache=True)
+@compiled
 def set_switch_mode(F: Flat, pe: int, color: int, ring: int, pop: int) -> None:
     """Set whether a colour's switch is a ring and its `PopMode`; a negative number leaves it."""
     node = node_of(F, pe, color)
@@ -327,7 +339,7 @@ def set_switch_mode(F: Flat, pe: int, color: int, ring: int, pop: int) -> None:
         F[node + N_FLAGS] = (F[node + N_FLAGS] & ~(3 << F_POP_SHIFT)) | (pop << F_POP_SHIFT)
 
 
-@njit(cache=True)
+@compiled
 def set_input_color(F: Flat, pe: int, q: int, color: int) -> None:
     """From this cycle's step on, input queue q gets what comes by the ramp as this colour alone."""
     record = F[F[H_TABLE] + pe]
@@ -342,7 +354,7 @@ def set_input_color(F: Flat, pe: int, q: int, color: int) -> None:
         schedule(F, record, F[H_NOW])
 
 
-@njit(cache=True)
+@compiled
 def set_filter(F: Flat, pe: int, number: int, field: int, value: int) -> None:
     """Set field 0 limit1, 1 max_counter or 2 the counter of a PE's filter, by order of colours."""
     record = F[F[H_TABLE] + pe]
@@ -355,7 +367,7 @@ def set_filter(F: Flat, pe: int, number: int, field: int, value: int) -> None:
         number -= 1
 
 
-@njit(cache=True)
+@compiled
 def teardown_colors(F: Flat, pe: int) -> int:
     """Mask of the colours that are in teardown at a PE."""
     record = F[F[H_TABLE] + pe]

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from .compiling import compiled, prefetch
 from .control_wavelets import pop_command
 from .fabric import buffer_of, go_to_position, node_of, schedule
 from .fabric_bits import count_bits, lowest
@@ -127,11 +127,13 @@ ALWAYS_POP = int(PopMode.ALWAYS_POP)
 POP_ON_ADVANCE = int(PopMode.POP_ON_ADVANCE)
 POP_ON_ADVANCE_NOP = int(PopMode.POP_ON_ADVANCE_NOP)
 WOKEN = 1 << 8
+FAR, NEAR = 8, 4
+"""How many routers ahead their state is fetched, first the record, then the busy nodes."""
 DATA_BITS = 0xFFFFFFFF
 COLOR_BITS = ~(31 << W_COLOR_SHIFT)
 
 
-@njit(cache=True)
+@compiled
 def _wake(F: Flat, record: int) -> None:
     if F[record + P_SCHEDULED] & WOKEN == 0:
         F[record + P_SCHEDULED] |= WOKEN
@@ -139,7 +141,7 @@ def _wake(F: Flat, record: int) -> None:
         F[H_WAKES] += 1
 
 
-@njit(cache=True)
+@compiled
 def _passes(F: Flat, filter_: int, word: int) -> bool:
     """Whether a filter lets a word up the ramp; counts it.
 
@@ -172,7 +174,7 @@ def _passes(F: Flat, filter_: int, word: int) -> bool:
     return bool(counter <= F[filter_ + G_MAX])
 
 
-@njit(cache=True)
+@compiled
 def _next_position(F: Flat, node: int) -> int:
     """Where an advance leads: the next position if valid, else around or nowhere."""
     position = F[node + N_POSITION]
@@ -181,7 +183,7 @@ def _next_position(F: Flat, node: int) -> int:
     return 0 if F[node + N_FLAGS] & F_RING else int(position)
 
 
-@njit(cache=True)
+@compiled
 def _enter(F: Flat, node: int, word: int) -> None:
     """Make a word the current one where more than its route matters: filter, control, advance."""
     pending = F[node + N_TX]
@@ -209,7 +211,7 @@ def _enter(F: Flat, node: int, word: int) -> None:
     F[node + N_ACTION] = action
 
 
-@njit(cache=True)
+@compiled
 def _act(F: Flat, record: int, node: int, action: int) -> None:
     """Do to the switch what the word that has left said."""
     F[node + N_ACTION] = A_NONE
@@ -223,7 +225,27 @@ def _act(F: Flat, record: int, node: int, action: int) -> None:
         _wake(F, record)
 
 
-@njit(cache=True)
+@compiled
+def _foresee(F: Flat, place: int, left: int) -> None:
+    """Have at hand what the routers will touch that are stepped soon."""
+    if left > FAR:
+        record = F[place + FAR]
+        prefetch(F, record)
+        prefetch(F, record + 8)
+        prefetch(F, record + 16)
+        prefetch(F, record + 24)
+    if left > NEAR:
+        record = F[place + NEAR]
+        node = F[record + P_NODE]
+        busy = F[record + P_BUSY]
+        while busy:
+            one = node + lowest(busy) * N_SIZE
+            busy &= busy - 1
+            prefetch(F, one)
+            prefetch(F, one + 8)
+
+
+@compiled
 def fabric_step(F: Flat, t: int) -> None:  # noqa: C901, PLR0915 - one hot loop
     """Move words in cycle t, after the PEs acted in it.
 
@@ -242,6 +264,7 @@ def fabric_step(F: Flat, t: int) -> None:  # noqa: C901, PLR0915 - one hot loop
     best = H_SCRATCH
     size = B_RING + depth
     for i in range(count):
+        _foresee(F, listed + i, count - i)
         record = F[listed + i]
         F[record + P_SCHEDULED] &= ~(1 << slot)
         again = False

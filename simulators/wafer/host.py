@@ -6,7 +6,7 @@ and `kind`: `use` (the host asked for what can't be done), `halt` (the program s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from .host_copies import (
     copy_out,
     export_of,
 )
-from .host_session import Device, ProgramHaltedError, Session
+from .host_session import Device, Entry, ProgramHaltedError, Session, Stopped
 from .program import ExportKind, Program
 from .program_files import ProgramFileError, load_program
 from .protocol import Header
@@ -42,8 +42,8 @@ class Host:
     open: Callable[[str], Program] = field(default=lambda name: load_program(Path(name) / "bin"))
     """The program by the name that the host has for it. Raises ProgramFileError."""
     sessions: dict[int, Session] = field(default_factory=dict)
-    _shown: dict[int, int] = field(default_factory=dict)
-    """How much of what a machine printed was told."""
+    _traced: dict[int, list[Entry]] = field(default_factory=dict)
+    """What <debug> recorded, by machine."""
 
     def answer(self, header: Header, payload: bytes) -> Answer:
         """Do one request."""
@@ -53,8 +53,8 @@ class Host:
                 raise UseError(f"there is no request {header.get('do')!r}")
             reply, data = handler(self, header, payload)
         except ProgramHaltedError as problem:
-            halt = asdict(problem.halt) | {"kind": problem.halt.kind.name.lower()}
-            reply, data = {"error": str(problem), "kind": "halt", "halt": halt}, b""
+            reply = {"error": str(problem), "kind": "halt", "halt": _details(problem.outcome)}
+            data = b""
         except UseError as problem:
             reply, data = {"error": str(problem), "kind": "use"}, b""
         except ProgramFileError as problem:
@@ -70,13 +70,14 @@ class Host:
         session = self.sessions.get(number) if isinstance(number, int) else None
         if session is None or not isinstance(number, int):
             return []
-        device, shown = session.device, self._shown.get(number, 0)
-        new = device.printed[shown:]
-        self._shown[number] = shown + len(new)
-        return [
-            [cycle, x, y, printed_text(kind, value, class_at(device.program, x, y).texts)]
-            for cycle, x, y, kind, value in new
-        ]
+        new = session.device.logged()
+        self._traced.setdefault(number, []).extend(one for one in new if one.buffer >= 0)
+        program = session.device.program
+        return [[one.cycle, one.x, one.y, _text(program, one)] for one in new if one.buffer < 0]
+
+    def traced(self, header: Header) -> Sequence[Entry]:
+        """What <debug> recorded so far, oldest first."""
+        return self._traced.get(header["machine"], [])
 
     def session(self, header: Header) -> Session:
         """That of the machine that a request names. Raises UseError."""
@@ -84,6 +85,18 @@ class Host:
         if found is None:
             raise UseError(f"there is no machine {header['machine']}: load a program first")
         return found
+
+
+def _text(program: Program, one: Entry) -> str:
+    return printed_text(one.kind, one.value, class_at(program, one.x, one.y).texts)
+
+
+def _details(outcome: Stopped) -> Mapping[str, Any]:
+    """What a program's end is known of, for JSON."""
+    if outcome.halt is not None:
+        return asdict(outcome.halt) | {"kind": outcome.halt.kind.name.lower()}
+    silent = outcome.hang.silent if outcome.hang is not None else ()
+    return {"kind": "deadlock", "text": outcome.text, "silent": [list(spot) for spot in silent]}
 
 
 def _load(host: Host, header: Header, _payload: bytes) -> Answer:
@@ -222,11 +235,11 @@ def _wait(host: Host, header: Header, _payload: bytes) -> Answer:
 def _stop(host: Host, header: Header, _payload: bytes) -> Answer:
     session = host.session(header)
     session.stop()
-    return {"cycles": session.device.cycles}, b""
+    return {"cycles": session.device.cycle}, b""
 
 
 def _cycles(host: Host, header: Header, _payload: bytes) -> Answer:
-    return {"cycles": host.session(header).device.cycles}, b""
+    return {"cycles": host.session(header).device.cycle}, b""
 
 
 def _read(host: Host, header: Header, _payload: bytes) -> Answer:
@@ -250,9 +263,9 @@ def _traces(host: Host, header: Header, _payload: bytes) -> Answer:
     one = class_at(device.program, x, y)
     number = key_number(one, key)
     values = [
-        traced_value(kind, value, one.texts)
-        for _, at_x, at_y, kind, value, buffer in device.traced
-        if (at_x, at_y, buffer) == (x, y, number)
+        traced_value(entry.kind, entry.value, one.texts)
+        for entry in host.traced(header)
+        if (entry.x, entry.y, entry.buffer) == (x, y, number)
     ]
     return {"values": values}, b""
 

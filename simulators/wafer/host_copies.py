@@ -141,7 +141,7 @@ _FORMATS: Mapping[Scalar, tuple[str, int]] = {
 
 
 def arguments_of(export: Export, given: Sequence[Mapping[str, object]]) -> list[int]:
-    """Bit patterns of a launch's arguments. Raises UseError."""
+    """A launch's arguments as register values. Raises UseError."""
     wanted = export.argument_scalars
     if len(given) != len(wanted):
         raise UseError(
@@ -167,7 +167,12 @@ def _bits(what: str, kind: Scalar, given: Mapping[str, object]) -> int:
     raw = bytes.fromhex(str(given["value"]))
     if own.itemsize != size or (own.kind != wanted.kind and own.kind not in "ui"):
         raise UseError(f"{what}: numpy.{wanted} is needed, not numpy.{own}")
-    return int.from_bytes(raw, "little")
+    return _register(raw, wanted)
+
+
+def _register(raw: bytes, wanted: np.dtype[Any]) -> int:
+    """As a register holds it: signed integers with their sign, floats by their bits."""
+    return int.from_bytes(raw, "little", signed=wanted.kind == "i")
 
 
 def _of_number(what: str, wanted: np.dtype[Any], value: object) -> int:
@@ -177,4 +182,4 @@ def _of_number(what: str, wanted: np.dtype[Any], value: object) -> int:
         limits = np.iinfo(wanted)
         if not limits.min <= value <= limits.max:
             raise UseError(f"{what}: {value} does not fit {wanted}")
-    return int.from_bytes(np.array(value, wanted).tobytes(), "little")
+    return _register(np.array(value, wanted).tobytes(), wanted)

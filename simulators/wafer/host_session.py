@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from .halts import Halt, HaltKind
+from .hangs import HangReport
 from .program import Program
 
 Spot = tuple[int, int]
-Words = npt.NDArray[np.uint32]
+Wanted = Mapping[tuple[int, int, int], int]
+"""Words in all by x, y and colour."""
 
 
 class Stopped(Protocol):
@@ -29,25 +30,53 @@ class Stopped(Protocol):
     def halt(self) -> Halt | None:
         """The program's mistake, if it was one."""
 
+    @property
+    def hang(self) -> HangReport | None:
+        """Why nothing moves, if something was waited for."""
+
+    @property
+    def text(self) -> str:
+        """What went wrong; empty if nothing did."""
+
+
+class Entry(Protocol):
+    """What a program printed or traced."""
+
+    @property
+    def cycle(self) -> int:
+        """When."""
+
+    @property
+    def x(self) -> int:
+        """Of the PE."""
+
+    @property
+    def y(self) -> int:
+        """Of the PE."""
+
+    @property
+    def kind(self) -> int:
+        """`trace.Printed` or `trace.Traced`."""
+
+    @property
+    def value(self) -> int:
+        """As a register holds it."""
+
+    @property
+    def buffer(self) -> int:
+        """The number of <debug>'s key; -1: <simprint>."""
+
 
 class Device(Protocol):
-    """The machine, as its host uses it."""
+    """The machine, as its host uses it: `machine.Machine`."""
 
     @property
     def program(self) -> Program:
         """What runs."""
 
     @property
-    def cycles(self) -> int:
+    def cycle(self) -> int:
         """Since the start."""
-
-    @property
-    def printed(self) -> Sequence[tuple[int, int, int, int, int]]:
-        """By <simprint>: cycle, x, y, kind, value."""
-
-    @property
-    def traced(self) -> Sequence[tuple[int, int, int, int, int, int]]:
-        """By <debug>: cycle, x, y, kind, value, number of the key."""
 
     def read(self, x: int, y: int, address: int, count: int) -> bytes:
         """Bytes of a PE's memory."""
@@ -55,28 +84,34 @@ class Device(Protocol):
     def write(self, x: int, y: int, address: int, data: bytes) -> None:
         """Set bytes of a PE's memory."""
 
-    def launch(self, name: str, args: Sequence[int]) -> None:
+    def launch(self, name: str, arguments: Sequence[int] = ()) -> None:
         """Start an exported function at every PE."""
 
-    def run(self, until: str) -> Stopped:
-        """Until it is `ready` for the next command, or `quiet`."""
+    def run_ready(self, *, wanted: Wanted | None = None) -> Stopped:
+        """Until every PE lets the next command pass; `wanted` is received meanwhile."""
 
-    def send(self, color: int, x: int, y: int, words: Sequence[int]) -> None:
+    def run_quiet(self, *, wanted: Wanted | None = None) -> Stopped:
+        """Until nothing moves."""
+
+    def run_received(self, wanted: Wanted) -> Stopped:
+        """Until the host has got all it wants."""
+
+    def send(self, color: int, x: int, y: int, data: Sequence[int]) -> None:
         """Queue what a PE is to get from the host."""
 
     def received(self, color: int, x: int, y: int) -> Sequence[int]:
         """All that the host got from a PE so far."""
 
-    def run_until_received(self, color: int, wanted: Mapping[Spot, int]) -> Stopped:
-        """Until the host got so many words of each PE."""
+    def logged(self) -> Sequence[Entry]:
+        """What was printed and traced since the last call."""
 
 
 class ProgramHaltedError(Exception):
     """The program stopped by a mistake of its own, or goes no further."""
 
-    def __init__(self, halt: Halt) -> None:
-        super().__init__(str(halt))
-        self.halt = halt
+    def __init__(self, outcome: Stopped) -> None:
+        super().__init__(outcome.text)
+        self.outcome = outcome
 
 
 @dataclass(frozen=True)
@@ -144,34 +179,45 @@ class Session:
             self._next()
         for ticket in sorted(self._receipts):
             self._results[ticket] = self._received(self._receipts.pop(ticket))
-        _checked(self.device.run("ready"))
-        halt = self.device.run("quiet").halt
-        if halt is not None and halt.kind not in (HaltKind.DEADLOCK, HaltKind.CYCLE_LIMIT):
-            raise ProgramHaltedError(halt)
+        _checked(self.device.run_ready())
+        outcome = self.device.run_quiet()
+        # A program need not come to an end of its own.
+        if outcome.halt is not None and outcome.halt.kind is not HaltKind.CYCLE_LIMIT:
+            raise ProgramHaltedError(outcome)
 
     def _next(self) -> None:
         command = self._pending[0]
         if not command.stream:
-            halt = self.device.run("ready").halt
-            later = next((one for one in self._pending if one.stream), None)
-            if halt is not None:
-                if halt.kind is not HaltKind.DEADLOCK or later is None:
-                    raise ProgramHaltedError(halt)
+            outcome = self.device.run_ready(wanted=self._wanted())
+            if outcome.text:
+                later = next((one for one in self._pending if one.stream), None)
+                if outcome.halt is not None or later is None:
+                    raise ProgramHaltedError(outcome)
                 command = later
         self._pending.remove(command)
         self._results[command.ticket] = command.act()
 
+    def _wanted(self) -> Wanted:
+        """All that the host waits for."""
+        return {
+            (x, y, one.color): one.first[row] + one.count
+            for _, one in sorted(self._receipts.items())
+            for row, (x, y) in enumerate(one.spots)
+        }
+
     def _received(self, receipt: Receipt) -> bytes:
         ends = [start + receipt.count for start in receipt.first]
-        wanted = dict(zip(receipt.spots, ends, strict=True))
-        _checked(self.device.run_until_received(receipt.color, wanted))
-        words = np.empty((len(receipt.spots), receipt.count), "<u4")
-        for row, (x, y) in enumerate(receipt.spots):
-            got = self.device.received(receipt.color, x, y)
-            words[row] = got[receipt.first[row] : ends[row]]
-        return words.tobytes()
+        own = {(x, y, receipt.color): end for (x, y), end in zip(receipt.spots, ends, strict=True)}
+        outcome = self.device.run_received({**own, **self._wanted()})
+        got = [self.device.received(receipt.color, x, y) for x, y in receipt.spots]
+        if any(len(words) < end for words, end in zip(got, ends, strict=True)):
+            raise ProgramHaltedError(outcome)
+        rows = [
+            words[start:end] for words, start, end in zip(got, receipt.first, ends, strict=True)
+        ]
+        return np.array(rows, "<u4").tobytes()
 
 
 def _checked(outcome: Stopped) -> None:
-    if outcome.halt is not None:
-        raise ProgramHaltedError(outcome.halt)
+    if outcome.text:
+        raise ProgramHaltedError(outcome)

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from .compiling import compiled
 from .dsd import Completion, FabricOption, OnControl, Vector
-from .fabric import input_head, input_pop, output_push, output_room
+from .fabric import (
+    input_depth,
+    input_head,
+    input_length,
+    input_pop,
+    output_depth,
+    output_push,
+    output_room,
+)
 from .halts import HaltKind
 from .operands import address, check, halt, read, write
 from .state_layout import (
@@ -28,6 +36,7 @@ from .state_layout import (
     P_CLASS,
     P_DSRS,
     P_FIFOS,
+    P_LOOK,
     P_MEMORY,
     P_UT_BLOCKED,
     P_WAIT_DATA,
@@ -46,11 +55,13 @@ from .state_layout import (
     U_DONE,
     U_FINISH,
     U_INDEX,
+    U_MARK,
     U_OP,
     U_OPERANDS,
     U_PC,
     U_RESULT,
     U_SAVE,
+    U_SHAPE,
     U_STEP,
     U_TOTAL,
     X_BASE,
@@ -76,15 +87,17 @@ READY, NO_DATA, NO_ROOM, ENDED = 0, 1, 2, 3
 """Whether an element can be handled: yes; a source is empty; the destination is full; the operation
 ends here."""
 SUSPENDS, TERMINATES, FAULTS = 2, 1, 3
+PLAIN, SENDS, RECEIVES = 0, 1, 2
+"""Shapes of operations: one element at a time; from memory to a queue; from a queue to memory."""
 
 
-@njit(cache=True)
+@compiled
 def fifo_state(block: int, number: int) -> int:
     """Offset of a FIFO's state."""
     return block + P_FIFOS + FIFO_STATE * number
 
 
-@njit(cache=True)
+@compiled
 def activate(S: Flat, pe: int, block: int, pc: int, task: int) -> None:
     """Activate a task id that something is bound to."""
     entry = S[S[block + P_CLASS] + K_TASKS] + task * TASK
@@ -92,15 +105,17 @@ def activate(S: Flat, pe: int, block: int, pc: int, task: int) -> None:
         halt(S, HaltKind.UNBOUND, pe, pc, task, 0)
         return
     S[block + P_ACTIVE] |= np.int64(1) << task
+    S[block + P_LOOK] = 1
 
 
-@njit(cache=True)
+@compiled
 def unblock(S: Flat, block: int, task: int) -> None:
     """Let a blocked task id run."""
     S[block + P_BLOCKED] &= ~(np.int64(1) << task)
+    S[block + P_LOOK] = 1
 
 
-@njit(cache=True)
+@compiled
 def complete(S: Flat, pe: int, block: int, pc: int, what: int, task: int) -> None:
     """What an operation does to a task at its end."""
     if what == Completion.ACTIVATE:
@@ -109,7 +124,7 @@ def complete(S: Flat, pe: int, block: int, pc: int, what: int, task: int) -> Non
         unblock(S, block, task)
 
 
-@njit(cache=True)
+@compiled
 def _control(S: Flat, F: Flat, pe: int, block: int, u: int, queue: int, word: int) -> bool:
     """A control wavelet at the head of a queue that is read; whether the operation ends.
 
@@ -135,7 +150,7 @@ def _control(S: Flat, F: Flat, pe: int, block: int, u: int, queue: int, word: in
     return True
 
 
-@njit(cache=True)
+@compiled
 def _source_ready(S: Flat, F: Flat, pe: int, block: int, u: int, x: int) -> int:
     if S[x + X_KIND] == X_IN:
         queue = S[x + X_BASE]
@@ -158,7 +173,7 @@ def _source_ready(S: Flat, F: Flat, pe: int, block: int, u: int, x: int) -> int:
     return _empty_or_full(S, pe, block, u, x, 5)
 
 
-@njit(cache=True)
+@compiled
 def _empty_or_full(S: Flat, pe: int, block: int, u: int, x: int, action: int) -> int:
     """What happens at an empty (5) or full (6) FIFO."""
     todo = S[S[S[block + P_CLASS] + K_FIFOS] + S[x + X_BASE] * FIFO + action]
@@ -174,7 +189,7 @@ def _empty_or_full(S: Flat, pe: int, block: int, u: int, x: int, action: int) ->
     return NO_DATA if action == 5 else NO_ROOM
 
 
-@njit(cache=True)
+@compiled
 def _ready(S: Flat, F: Flat, pe: int, block: int, u: int) -> int:
     for i in range(1, S[u + U_COUNT]):
         x = u + U_OPERANDS + i * X_SIZE
@@ -196,7 +211,7 @@ def _ready(S: Flat, F: Flat, pe: int, block: int, u: int) -> int:
     return READY
 
 
-@njit(cache=True)
+@compiled
 def _fetch(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, i: int) -> int:
     """The bits of source i for the next element."""
     x = u + U_OPERANDS + i * X_SIZE
@@ -222,7 +237,7 @@ def _fetch(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, i: int) -> 
     return read(M, S[block + P_MEMORY], address(S, x, S[u + U_DONE]), wide)
 
 
-@njit(cache=True)
+@compiled
 def _put(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, value: int) -> None:
     """The result of the next element to the destination."""
     x = u + U_OPERANDS
@@ -262,7 +277,7 @@ def _put(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, value: int) -
         write(M, S[block + P_MEMORY], address(S, x, S[u + U_DONE]), value, wide)
 
 
-@njit(cache=True)
+@compiled
 def _element(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int) -> None:
     op = S[u + U_OP]
     count = S[u + U_COUNT]
@@ -276,7 +291,80 @@ def _element(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int) -> None:
     S[block + P_CARRY] = carries(op, x, y, carry)
 
 
-@njit(cache=True)
+@compiled
+def shape_of(S: Flat, u: int) -> int:
+    """Whether an operation may be done several elements at a time without anyone noticing."""
+    if S[u + U_STEP] != 1 or S[u + U_OP] == Vector.DFILT or S[u + U_OP] == Vector.ADDC16:
+        return PLAIN
+    inputs = 0
+    for i in range(1, S[u + U_COUNT]):
+        kind = S[u + U_OPERANDS + i * X_SIZE + X_KIND]
+        if kind == X_FIFO:
+            return PLAIN
+        inputs += kind == X_IN
+    kind = S[u + U_OPERANDS + X_KIND]
+    if kind == X_OUT:
+        return SENDS if inputs == 0 else PLAIN
+    return RECEIVES if kind != X_FIFO and kind != X_NONE and inputs == 1 else PLAIN
+
+
+@compiled
+def _elements(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, count: int) -> None:
+    """Handle so many elements now."""
+    for _ in range(count):
+        _element(S, M, F, pe, block, u)
+        S[u + U_DONE] += 1
+
+
+@compiled
+def _send_some(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, t: int) -> int:
+    """Fill the output queue but for one place; 0: one word at a time is wanted.
+
+    The ramp takes one word a cycle at most, so that it never finds the queue empty, and nobody can
+    tell that words are in the queue early.
+    """
+    queue = S[u + U_OPERANDS + X_BASE]
+    depth = output_depth(F, pe, queue)
+    if depth < 4 or S[u + U_TOTAL] - S[u + U_DONE] <= 2 * depth:
+        return 0
+    room = output_room(F, pe, queue)
+    if room == 0:
+        S[block + P_WAIT_ROOM] += 1
+        return -1
+    _elements(S, M, F, pe, block, u, room - 1 if room > 1 else 1)
+    S[u + U_AT] = t + 1
+    return -1 if room == 1 else t + (depth >> 1)
+
+
+@compiled
+def _receive_some(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, t: int) -> int:
+    """Take all words but one; 0: one word at a time is wanted.
+
+    A word comes per cycle at most, so that the queue isn't full before the next look.
+    """
+    queue = -1
+    for i in range(1, S[u + U_COUNT]):
+        if S[u + U_OPERANDS + i * X_SIZE + X_KIND] == X_IN:
+            queue = S[u + U_OPERANDS + i * X_SIZE + X_BASE]
+    depth = input_depth(F, pe, queue)
+    if depth < 4 or S[u + U_TOTAL] - S[u + U_DONE] <= 2 * depth:
+        return 0
+    waiting = input_length(F, pe, queue)
+    if waiting == 0 or waiting == depth:
+        # Full: words may wait behind it, whose time depends on when there is room.
+        return 0
+    if waiting == 1 and S[u + U_MARK] != S[u + U_DONE]:
+        S[u + U_MARK] = S[u + U_DONE]
+        return t + depth - 2
+    for _ in range(max(1, waiting - 1)):
+        if (input_head(F, pe, queue) >> 32) & 1:
+            return 0
+        _elements(S, M, F, pe, block, u, 1)
+    S[u + U_AT] = t + 1
+    return -1 if waiting == 1 else t + depth - 2
+
+
+@compiled
 def advance(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, t: int) -> int:
     """Handle what can be handled in cycle t; when to look again, -1: when the fabric wakes the PE.
 
@@ -289,6 +377,13 @@ def advance(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, t: int) ->
     if S[u + U_TOTAL] <= 0:
         S[u + U_FINISH] = t
         return t
+    due = 0
+    if S[u + U_SHAPE] == SENDS:
+        due = _send_some(S, M, F, pe, block, u, t)
+    elif S[u + U_SHAPE] == RECEIVES:
+        due = _receive_some(S, M, F, pe, block, u, t)
+    if due != 0:
+        return due
     found = _ready(S, F, pe, block, u)
     if found == ENDED:
         if S[u + U_RESULT] == 2:
@@ -314,7 +409,7 @@ def advance(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, t: int) ->
     return int(S[u + U_AT])
 
 
-@njit(cache=True)
+@compiled
 def saved(S: Flat, block: int, u: int) -> None:
     """DSRs with `save_address` go on behind the elements that were done."""
     for i in range(S[u + U_COUNT]):
@@ -327,14 +422,14 @@ def saved(S: Flat, block: int, u: int) -> None:
         S[entry] = (S[entry] & ~(np.int64(0xFFFF) << 16)) | ((moved & 0xFFFF) << 16)
 
 
-@njit(cache=True)
+@compiled
 def step_of(S: Flat, op: int) -> int:
     """Cycles per element of an operation with the fabric."""
     rate = S[S[H_RATES] + OPERATIONS + op]
     return int(max(1, 64 // max(rate, 1)))
 
 
-@njit(cache=True)
+@compiled
 def in_range(S: Flat, pe: int, block: int, u: int) -> bool:
     """Whether the operation's memory operands lie in one variable each."""
     widths = S[S[H_WIDTHS] + S[u + U_OP]]
@@ -345,7 +440,7 @@ def in_range(S: Flat, pe: int, block: int, u: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@compiled
 def waits_for_it(S: Flat, u: int, queue: int, output: bool) -> bool:
     """Whether an operation uses a queue."""
     wanted = X_OUT if output else X_IN
@@ -356,7 +451,7 @@ def waits_for_it(S: Flat, u: int, queue: int, output: bool) -> bool:
     return False
 
 
-@njit(cache=True)
+@compiled
 def blocked_microthread(S: Flat, block: int, number: int) -> bool:
     """Whether a program blocked this microthread (WSE-3)."""
     return bool((S[block + P_UT_BLOCKED] >> number) & 1)

@@ -146,6 +146,7 @@ class Machine:
             block = int(words[at.H_BLOCKS] + pe * words[at.H_BLOCK])
             words[block + at.P_COMMAND] = function
             words[block + at.P_READY] = 0
+            words[block + at.P_LOOK] = 1
             first = block + at.P_ARGUMENTS
             words[first : first + len(arguments)] = arguments
             schedule.schedule(words, pe, block, self.cycle + 1)

@@ -12,13 +12,14 @@ from typing import Any, cast
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 Typed = tuple[Any, Callable[..., Any]]
 
 BOOL, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, CB16, F32, DSD = range(14)
 """`opcodes.Scalar`."""
+from .compiling import compiled
 
 
 def _to_double(_typing: Any, _bits: Any) -> Typed:
@@ -61,7 +62,7 @@ bits_of_single = cast("Callable[[Any], int]", intrinsic(_of_single))
 SINGLE_NAN = 0x7FC00000
 
 
-@njit(cache=True)
+@compiled
 def narrow(value: float, exponent_bits: int, mantissa_bits: int) -> int:
     """A double rounded to nearest even to a float of 16 bits; its bits."""
     bits = bits_of_double(value)
@@ -98,7 +99,7 @@ def narrow(value: float, exponent_bits: int, mantissa_bits: int) -> int:
     return high | (pattern if pattern < infinite else infinite)
 
 
-@njit(cache=True)
+@compiled
 def widen(bits: int, exponent_bits: int, mantissa_bits: int) -> float:
     """The double that a float of 16 bits is."""
     top = (1 << exponent_bits) - 1
@@ -116,7 +117,7 @@ def widen(bits: int, exponent_bits: int, mantissa_bits: int) -> float:
     )
 
 
-@njit(cache=True)
+@compiled
 def to_number(bits: int, kind: int) -> float:
     """The double that a float of any type is."""
     if kind == F32:
@@ -128,7 +129,7 @@ def to_number(bits: int, kind: int) -> float:
     return widen(bits, 6, 9)
 
 
-@njit(cache=True)
+@compiled
 def of_number(value: float, kind: int) -> int:
     """A double rounded to a float type; its bits. NaN is the quiet one."""
     if kind == F32:
@@ -142,7 +143,7 @@ def of_number(value: float, kind: int) -> int:
     return narrow(value, 6, 9)
 
 
-@njit(cache=True)
+@compiled
 def fused(x: float, y: float, z: float) -> float:
     """X * y + z rounded to odd in double, for x and y of at most 24 bits."""
     product = x * y
@@ -160,7 +161,7 @@ def fused(x: float, y: float, z: float) -> float:
     return total
 
 
-@njit(cache=True)
+@compiled
 def wrap(value: int, kind: int) -> int:
     """An integer cut to a type and extended again."""
     if kind == I16:
@@ -180,7 +181,7 @@ def wrap(value: int, kind: int) -> int:
     return value
 
 
-@njit(cache=True)
+@compiled
 def width_of(kind: int) -> int:
     """Bits of an integer type."""
     if kind <= U8:
@@ -190,7 +191,7 @@ def width_of(kind: int) -> int:
     return 32 if kind <= U32 else 64
 
 
-@njit(cache=True)
+@compiled
 def truncated(value: float, kind: int) -> int:
     """A float as an integer: towards zero, then wrapped; what is not finite becomes 0."""
     if value - value != 0.0:
@@ -205,7 +206,7 @@ def truncated(value: float, kind: int) -> int:
     return wrap(-whole if value < 0 else whole, kind)
 
 
-@njit(cache=True)
+@compiled
 def converted(value: int, source: int, target: int) -> int:
     """A value of one type as another."""
     floating = F16 <= source <= F32
@@ -221,7 +222,7 @@ def converted(value: int, source: int, target: int) -> int:
     return wrap(value, target)
 
 
-@njit(cache=True)
+@compiled
 def _rounded_integer(value: int, source: int, target: int) -> int:
     """An integer as a float, rounded once: of 64 bits only 54 matter, the last of them odd."""
     negative = value < 0 and source != U64

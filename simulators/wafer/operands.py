@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from .compiling import compiled
 from .dsd import DsdKind, Operand
 from .halts import HaltKind
 from .state_layout import (
@@ -40,7 +40,6 @@ from .state_layout import (
     X_POINTER,
     X_SCALAR,
     X_STRIDE,
-    X_WIDE,
 )
 
 Flat = npt.NDArray[np.int64]
@@ -50,7 +49,7 @@ ENDLESS = 1 << 30
 """Extent of operands that limit no operation."""
 
 
-@njit(cache=True)
+@compiled
 def halt(S: Flat, kind: int, pe: int, pc: int, a: int, b: int) -> None:
     """Note why the program stops; the first cause stays."""
     if S[H_HALT] == 0:
@@ -61,31 +60,26 @@ def halt(S: Flat, kind: int, pe: int, pc: int, a: int, b: int) -> None:
         S[H_HALT_B] = b
 
 
-@njit(cache=True)
+@compiled
 def decode(S: Flat, klass: int, x: int, packed: int) -> None:
     """A packed DSD as the operand at x."""
     kind = packed & 15
-    wide = (packed >> 4) & 1
     low = (packed >> 8) & 0xFF
     base = (packed >> 16) & 0xFFFF
     extent = (packed >> 32) & 0xFFFF
-    S[x + X_WIDE] = wide
     S[x + X_EXTENT] = extent
     S[x + X_INDEX] = (packed >> 48) & 0xFFFF
     S[x + X_BASE] = base
-    size = 4 if wide else 2
     if kind == DsdKind.MEMORY:
         S[x + X_KIND] = X_MEMORY
-        S[x + X_STRIDE] = ((low ^ 0x80) - 0x80) * size
+        S[x + X_PATTERN] = (low ^ 0x80) - 0x80
     elif kind == DsdKind.MEMORY_4D:
         pattern = S[klass + K_PATTERNS] + extent * PATTERN
         S[x + X_KIND] = X_MEMORY_4D
         S[x + X_PATTERN] = pattern
         S[x + X_EXTENT] = S[pattern + 9]
-        S[x + X_STRIDE] = size
     elif kind == DsdKind.CIRCULAR:
         S[x + X_KIND] = X_CIRCULAR
-        S[x + X_STRIDE] = size
     elif kind == DsdKind.FABRIC_IN or kind == DsdKind.FABRIC_OUT:
         S[x + X_KIND] = X_IN if kind == DsdKind.FABRIC_IN else X_OUT
         S[x + X_COLOR] = base >> 8
@@ -98,7 +92,18 @@ def decode(S: Flat, klass: int, x: int, packed: int) -> None:
         S[x + X_KIND] = X_NONE
 
 
-@njit(cache=True)
+@compiled
+def scale(S: Flat, x: int, wide: int) -> None:
+    """Set the stride for elements of 16 or 32 bits, which is the operation's to say."""
+    kind = S[x + X_KIND]
+    size = 4 if wide else 2
+    if kind == X_MEMORY:
+        S[x + X_STRIDE] = S[x + X_PATTERN] * size
+    elif kind == X_MEMORY_4D or kind == X_CIRCULAR:
+        S[x + X_STRIDE] = size
+
+
+@compiled
 def fill(S: Flat, block: int, x: int, kind: int, where: int) -> int:
     """Operand `where` of a template as the operand at x; the DSR's configuration, or 0."""
     frame = S[block + P_FRAME]
@@ -121,7 +126,7 @@ def fill(S: Flat, block: int, x: int, kind: int, where: int) -> int:
     return 0
 
 
-@njit(cache=True)
+@compiled
 def address(S: Flat, x: int, i: int) -> int:
     """Byte address of element i of a memory operand."""
     kind = S[x + X_KIND]
@@ -141,7 +146,7 @@ def address(S: Flat, x: int, i: int) -> int:
     return int(S[x + X_BASE] + i * S[x + X_STRIDE])
 
 
-@njit(cache=True)
+@compiled
 def read(M: Memory, m: int, where: int, wide: int) -> int:
     """16 or 32 bits of memory that begins at word m; `where` has been checked."""
     word = m + (where >> 1)
@@ -150,7 +155,7 @@ def read(M: Memory, m: int, where: int, wide: int) -> int:
     return int(M[word])
 
 
-@njit(cache=True)
+@compiled
 def write(M: Memory, m: int, where: int, value: int, wide: int) -> None:
     """Likewise."""
     word = m + (where >> 1)
@@ -159,7 +164,7 @@ def write(M: Memory, m: int, where: int, value: int, wide: int) -> None:
         M[word + 1] = (value >> 16) & 0xFFFF
 
 
-@njit(cache=True)
+@compiled
 def _inside(S: Flat, klass: int, low: int, high: int) -> bool:
     """Whether one variable holds bytes low up to high."""
     table = S[klass + K_REGIONS]
@@ -177,7 +182,7 @@ def _inside(S: Flat, klass: int, low: int, high: int) -> bool:
     return bool(high <= S[entry + 1])
 
 
-@njit(cache=True)
+@compiled
 def check(S: Flat, pe: int, pc: int, block: int, x: int, n: int, wide: int) -> bool:
     """Whether n elements of an operand lie in one variable; if not, that is a halt."""
     kind = S[x + X_KIND]

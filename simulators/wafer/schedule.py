@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from .compiling import compiled, prefetch
 from .core import SYNCHRONOUS, _queue_clash, execute
 from .fabric import (
     fabric_busy,
@@ -21,9 +21,9 @@ from .fabric import (
     take_teardown,
 )
 from .fabric_bits import lowest
-from .fabric_layout import H_WAKE_LIST, H_WAKES
+from .fabric_layout import H_TABLE, H_WAKE_LIST, H_WAKES, P_INPUT, P_OUTPUT
 from .fabric_step import fabric_step
-from .live import activate, advance, blocked_microthread, complete, saved
+from .live import activate, advance, blocked_microthread, complete, saved, waits_for_it
 from .numbers import wrap
 from .state_layout import (
     COMMAND,
@@ -32,6 +32,7 @@ from .state_layout import (
     H_BLOCK,
     H_BLOCKS,
     H_BUDGET,
+    H_DUE,
     H_HALT,
     H_NOW,
     H_OCCUPIED,
@@ -49,6 +50,7 @@ from .state_layout import (
     K_FUNCTIONS,
     K_HANDLERS,
     K_TASKS,
+    K_WATCHES,
     P_ACTIVE,
     P_ARGUMENTS,
     P_AT,
@@ -57,11 +59,14 @@ from .state_layout import (
     P_CLASS,
     P_COMMAND,
     P_DEPTH,
+    P_DUE,
     P_FIFOS,
     P_FLUSH,
     P_FRAME,
     P_HANDLER,
     P_LIVE,
+    P_LOOK,
+    P_MEMORY,
     P_NEXT,
     P_PC,
     P_PREVIOUS,
@@ -85,12 +90,20 @@ from .state_layout import (
     U_COMPLETION_ID,
     U_DONE,
     U_FINISH,
+    U_OPERANDS,
     U_PC,
     U_RESULT,
     U_RESULT_REGISTER,
     U_SIZE,
     WAITING,
     WHEEL,
+    X_BASE,
+    X_IN,
+    X_KIND,
+    X_MEMORY,
+    X_OUT,
+    X_SIZE,
+    X_STRIDE,
 )
 
 Flat = npt.NDArray[np.int64]
@@ -105,12 +118,14 @@ DONE, REST, HALTED, LIMIT = 0, 1, 2, 3
 POLL = 8
 """Cycles between looks at what waits for the host; its queues hold 16 words."""
 _NEVER = 1 << 62
+FAR, NEAR, NEXT = 9, 6, 3
+"""How many PEs ahead their state is fetched, first what they are, then what they do."""
 
 
 # --- the wheel ---------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@compiled
 def unschedule(S: Flat, block: int) -> None:
     """Take a PE out of the wheel."""
     slot = S[block + P_AT] & (WHEEL - 1)
@@ -127,7 +142,7 @@ def unschedule(S: Flat, block: int) -> None:
     S[H_SCHEDULED] -= 1
 
 
-@njit(cache=True)
+@compiled
 def schedule(S: Flat, pe: int, block: int, cycle: int) -> None:
     """Have a PE act in a cycle, unless it does so earlier."""
     known = S[block + P_AT]
@@ -147,7 +162,7 @@ def schedule(S: Flat, pe: int, block: int, cycle: int) -> None:
     S[H_SCHEDULED] += 1
 
 
-@njit(cache=True)
+@compiled
 def _next_cycle(S: Flat, t: int) -> int:
     """The next cycle from t on in which a slot holds something that may be due; -1: none."""
     if S[H_SCHEDULED] == 0:
@@ -174,7 +189,7 @@ def _next_cycle(S: Flat, t: int) -> int:
 # --- tasks -------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@compiled
 def _begin(S: Flat, block: int, task: int, entry: int, t: int) -> None:
     """Start a task's code, after what waking it takes."""
     S[block + P_TASK] = task
@@ -188,7 +203,7 @@ def _begin(S: Flat, block: int, task: int, entry: int, t: int) -> None:
     S[block + P_TASKS_RUN] += 1
 
 
-@njit(cache=True)
+@compiled
 def _arguments(S: Flat, block: int, entry: int, word: int) -> None:
     """A wavelet's bits as the arguments of the task that was begun."""
     frame = S[block + P_FRAME]
@@ -200,20 +215,18 @@ def _arguments(S: Flat, block: int, entry: int, word: int) -> None:
         S[frame + i] = wrap(part, kind) if kind < 9 else part
 
 
-@njit(cache=True)
+@compiled
 def _read_by_operation(S: Flat, block: int, channel: int) -> bool:
     mask = S[block + P_UTS]
     for other in range(9):
         if (mask >> other) & 1:
             u = block + P_LIVE + other * U_SIZE
-            for i in range(S[u + 16]):
-                x = u + 24 + i * 10
-                if S[x] == 4 and S[x + 1] == channel:
-                    return True
+            if waits_for_it(S, u, channel, False):
+                return True
     return False
 
 
-@njit(cache=True)
+@compiled
 def _from_channels(S: Flat, F: Flat, pe: int, block: int, t: int) -> bool:
     """Start the data or control task of the first channel that has one to start."""
     klass = S[block + P_CLASS]
@@ -251,7 +264,7 @@ def _from_channels(S: Flat, F: Flat, pe: int, block: int, t: int) -> bool:
     return False
 
 
-@njit(cache=True)
+@compiled
 def _handlers(S: Flat, F: Flat, pe: int, block: int, t: int) -> bool:
     """Start the handler of a colour in teardown, or of a queue that was to be flushed."""
     klass = S[block + P_CLASS]
@@ -285,7 +298,7 @@ def _handlers(S: Flat, F: Flat, pe: int, block: int, t: int) -> bool:
     return False
 
 
-@njit(cache=True)
+@compiled
 def _pick(S: Flat, F: Flat, pe: int, block: int, t: int) -> bool:
     """Start a task: a handler, the host's command, the least local id, then data in order."""
     klass = S[block + P_CLASS]
@@ -310,7 +323,7 @@ def _pick(S: Flat, F: Flat, pe: int, block: int, t: int) -> bool:
 # --- a PE's cycle ------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@compiled
 def _finish(S: Flat, pe: int, block: int, number: int, t: int) -> None:
     """An operation is over."""
     u = block + P_LIVE + number * U_SIZE
@@ -324,7 +337,7 @@ def _finish(S: Flat, pe: int, block: int, number: int, t: int) -> None:
     complete(S, pe, block, S[u + U_PC], S[u + U_COMPLETION], S[u + U_COMPLETION_ID])
 
 
-@njit(cache=True)
+@compiled
 def _operations(S: Flat, M: Memory, F: Flat, pe: int, block: int, t: int) -> int:
     """Advance all live operations by this cycle; the earliest cycle to look again."""
     soonest = np.int64(_NEVER)
@@ -336,12 +349,17 @@ def _operations(S: Flat, M: Memory, F: Flat, pe: int, block: int, t: int) -> int
         mask &= mask - 1
         if number < 8 and blocked_microthread(S, block, number):
             continue
+        due = S[block + P_DUE + number]
+        if due > t:
+            soonest = min(soonest, due)
+            continue
         u = block + P_LIVE + number * U_SIZE
         if number == SYNCHRONOUS and S[u + U_DONE] == 0 and _queue_clash(S, block, u) >= 0:
             waits = True
             continue
         done = S[u + U_DONE]
         due = advance(S, M, F, pe, block, u, t)
+        S[block + P_DUE + number] = due
         if 0 <= S[u + U_FINISH] <= t:
             _finish(S, pe, block, number, t)
             moved = True
@@ -357,7 +375,7 @@ def _operations(S: Flat, M: Memory, F: Flat, pe: int, block: int, t: int) -> int
     return int(soonest)
 
 
-@njit(cache=True)
+@compiled
 def act(S: Flat, C: Code, M: Memory, F: Flat, pe: int, t: int) -> None:
     """All that a PE does in cycle t; it is scheduled again for what is known to come."""
     block = S[H_BLOCKS] + pe * S[H_BLOCK]
@@ -380,12 +398,19 @@ def act(S: Flat, C: Code, M: Memory, F: Flat, pe: int, t: int) -> None:
             soonest = min(soonest, S[block + P_TIME])
             break
         elif state == IDLE:
+            if S[block + P_LOOK] == 0 and S[block + P_FLUSH] == 0:
+                break
             if not _pick(S, F, pe, block, t):
+                S[block + P_LOOK] = 0
+                if S[block + P_FLUSH]:
+                    soonest = min(soonest, t + 1)
                 break
             continue
         live = S[block + P_UTS]
         execute(S, C, M, F, pe, block, t)
         state = S[block + P_STATE]
+        if state == IDLE:
+            S[block + P_LOOK] = 1
         if S[block + P_UTS] & ~live:
             # It started operations: those look for data and room in their first cycle.
             soonest = min(soonest, t + 1)
@@ -397,7 +422,7 @@ def act(S: Flat, C: Code, M: Memory, F: Flat, pe: int, t: int) -> None:
         schedule(S, pe, block, max(soonest, t + 1))
 
 
-@njit(cache=True)
+@compiled
 def _note(S: Flat, block: int) -> None:
     """A task has ended."""
     task = S[block + P_TASK]
@@ -407,10 +432,71 @@ def _note(S: Flat, block: int) -> None:
         S[entry + T_CYCLES] += S[block + P_TIME] - S[block + P_STARTED]
 
 
+@compiled
+def _due(S: Flat, t: int) -> int:
+    """Take the PEs that act in cycle t out of the wheel, into the list at `H_DUE`; how many."""
+    slot = S[H_WHEEL] + (t & (WHEEL - 1))
+    entry = S[slot]
+    count = 0
+    while entry:
+        block = S[H_BLOCKS] + (entry - 1) * S[H_BLOCK]
+        after = S[block + P_NEXT]
+        if after:
+            prefetch(S, S[H_BLOCKS] + (after - 1) * S[H_BLOCK])
+        if S[block + P_AT] == t:
+            unschedule(S, block)
+            S[S[H_DUE] + count] = entry - 1
+            count += 1
+        entry = after
+    return count
+
+
+@compiled
+def _foresee(S: Flat, M: Memory, F: Flat, i: int, count: int, t: int) -> None:
+    """Have at hand what the PEs will touch that act soon: most of it is not in the cache."""
+    if i + FAR < count:
+        pe = S[S[H_DUE] + i + FAR]
+        block = S[H_BLOCKS] + pe * S[H_BLOCK]
+        prefetch(S, block)
+        prefetch(S, block + 8)
+        prefetch(S, block + 16)
+        prefetch(F, F[F[H_TABLE] + pe])
+    if i + NEAR < count:
+        block = S[H_BLOCKS] + S[S[H_DUE] + i + NEAR] * S[H_BLOCK]
+        mask = S[block + P_UTS]
+        while mask:
+            number = lowest(mask)
+            mask &= mask - 1
+            if S[block + P_DUE + number] <= t:
+                u = block + P_LIVE + number * U_SIZE
+                prefetch(S, u)
+                prefetch(S, u + 8)
+                prefetch(S, u + 16)
+    if i + NEXT < count:
+        pe = S[S[H_DUE] + i + NEXT]
+        block = S[H_BLOCKS] + pe * S[H_BLOCK]
+        record = F[F[H_TABLE] + pe]
+        mask = S[block + P_UTS]
+        while mask:
+            number = lowest(mask)
+            mask &= mask - 1
+            if S[block + P_DUE + number] <= t:
+                u = block + P_LIVE + number * U_SIZE
+                for x in range(u + U_OPERANDS, u + U_OPERANDS + 2 * X_SIZE, X_SIZE):
+                    kind = S[x + X_KIND]
+                    if kind == X_IN and S[x + X_BASE] < 8:
+                        prefetch(F, F[record + P_INPUT + S[x + X_BASE]])
+                    elif kind == X_OUT:
+                        prefetch(F, F[record + P_OUTPUT + S[x + X_BASE]])
+                    elif kind == X_MEMORY:
+                        where = S[x + X_BASE] + S[u + U_DONE] * S[x + X_STRIDE]
+                        prefetch(M, S[block + P_MEMORY] + (where >> 1))
+
+
 # --- the host's streams ------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@compiled
 def _inject(F: Flat, sends: Flat, words: Flat) -> bool:
     """A word of every stream that has some and room; whether any has some left."""
     left = False
@@ -424,7 +510,7 @@ def _inject(F: Flat, sends: Flat, words: Flat) -> bool:
     return left
 
 
-@njit(cache=True)
+@compiled
 def _collect(F: Flat, receives: Flat, words: Flat) -> bool:
     """All that waits for the host, as far as it wants it; whether it has all it wants."""
     complete_ = True
@@ -438,7 +524,7 @@ def _collect(F: Flat, receives: Flat, words: Flat) -> bool:
     return complete_
 
 
-@njit(cache=True)
+@compiled
 def run(  # noqa: PLR0913 - compiled: arrays, not records
     S: Flat,
     C: Code,
@@ -458,21 +544,18 @@ def run(  # noqa: PLR0913 - compiled: arrays, not records
         if until == READY and S[H_WAITING] <= 0:
             S[H_NOW] = t
             return DONE
-        if until == RECEIVED and t & (POLL - 1) == 0 and _collect(F, receives, receive_words):
-            S[H_NOW] = t
-            return DONE
+        if receives.size and t & (POLL - 1) == 0:
+            complete_ = _collect(F, receives, receive_words)
+            if complete_ and until == RECEIVED:
+                S[H_NOW] = t
+                return DONE
         if t >= limit:
             S[H_NOW] = t
             return LIMIT
-        slot = S[H_WHEEL] + (t & (WHEEL - 1))
-        entry = S[slot]
-        while entry:
-            pe = entry - 1
-            block = S[H_BLOCKS] + pe * S[H_BLOCK]
-            entry = S[block + P_NEXT]
-            if S[block + P_AT] == t:
-                unschedule(S, block)
-                act(S, C, M, F, pe, t)
+        count = _due(S, t)
+        for i in range(count):
+            _foresee(S, M, F, i, count, t)
+            act(S, C, M, F, S[S[H_DUE] + i], t)
         if S[H_HALT]:
             S[H_NOW] = t
             return HALTED
@@ -483,7 +566,10 @@ def run(  # noqa: PLR0913 - compiled: arrays, not records
             list_ = F[H_WAKE_LIST]
             for i in range(F[H_WAKES]):
                 pe = F[list_ + i]
-                schedule(S, pe, S[H_BLOCKS] + pe * S[H_BLOCK], t + 1)
+                block = S[H_BLOCKS] + pe * S[H_BLOCK]
+                if S[S[block + P_CLASS] + K_WATCHES]:
+                    S[block + P_LOOK] = 1
+                schedule(S, pe, block, t + 1)
             t += 1
             continue
         due = _next_cycle(S, t + 1)
@@ -499,7 +585,7 @@ def run(  # noqa: PLR0913 - compiled: arrays, not records
         set_time(F, t)
 
 
-@njit(cache=True)
+@compiled
 def start_all(S: Flat, t: int) -> None:
     """Have every PE look at its tasks in cycle t."""
     for pe in range(S[H_PES]):

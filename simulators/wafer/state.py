@@ -25,6 +25,10 @@ _ACTIONS = {
 }
 _LOG_ROOM = 1 << 16
 _SPARE_REGISTERS = 64
+_TEARDOWN = 29
+"""Id of the task that teardown starts."""
+_LINE = 8
+"""Words of a line of the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +64,10 @@ def build_state(program: Program, profile: Profile, budget: int) -> State:
     header[at.H_WHEEL], header[at.H_OCCUPIED] = size, size + at.WHEEL
     header[at.H_LOG] = size + at.WHEEL + at.WHEEL // 64
     header[at.H_LOG_ROOM] = _LOG_ROOM
-    rest = at.WHEEL + at.WHEEL // 64 + 5 * _LOG_ROOM
+    header[at.H_DUE] = header[at.H_LOG] + 5 * _LOG_ROOM
+    rest = at.WHEEL + at.WHEEL // 64 + 5 * _LOG_ROOM + pes
+    padding = -(size + rest) % _LINE
+    rest += padding
     size += rest
     block = _block_words(program.classes)
     header[at.H_BLOCKS], header[at.H_BLOCK] = size, block
@@ -69,18 +76,26 @@ def build_state(program: Program, profile: Profile, budget: int) -> State:
     scalar = profile.scalar
     header[at.H_TAKEN] = scalar.branch_taken - scalar.branch_not_taken
     header[at.H_BANKS], header[at.H_WSE] = profile.banks, 2 if program.arch == "wse2" else 3
-    words = np.zeros(size + pes * block, np.int64)
+    words = _aligned(size + pes * block)
     words[: size - rest] = np.concatenate(tables)
     memory = _memory(program, words, classes)
     code = np.concatenate([one.code.reshape(-1) for one in program.classes]).astype(np.int32)
     return State(words, code, memory)
 
 
+def _aligned(words: int) -> Flat:
+    """Zeros that begin at a line of the cache."""
+    room = np.zeros(words + _LINE, np.int64)
+    first = -(room.ctypes.data // room.itemsize) % _LINE
+    return room[first : first + words]
+
+
 def _block_words(classes: Sequence[CodeClass]) -> int:
-    return max(
+    words = max(
         at.P_FIFOS + at.FIFO_STATE * len(one.fifos) + one.registers + _SPARE_REGISTERS
         for one in classes
     )
+    return -(-words // _LINE) * _LINE
 
 
 def _memory(program: Program, words: Flat, classes: Sequence[int]) -> npt.NDArray[np.uint16]:
@@ -95,7 +110,9 @@ def _memory(program: Program, words: Flat, classes: Sequence[int]) -> npt.NDArra
     blocks[:, at.P_MEMORY] = starts[:-1]
     for column in (at.P_AT, at.P_COMMAND, at.P_TIMER_TASK):
         blocks[:, column] = -1
-    blocks[:, at.P_PRNG] = 1
+    blocks[:, at.P_LOOK] = 1
+    # All ones: a shift register with few ones gives numbers that are alike for a while.
+    blocks[:, at.P_PRNG] = 0x7FFFFF
     for number, (one, image) in enumerate(zip(program.classes, images, strict=True)):
         mine = np.flatnonzero(kinds == number)
         for pe in mine:
@@ -170,7 +187,9 @@ def _class_table(one: CodeClass, arch: str, start: int, code: int) -> Flat:
     head[at.K_CHANNELS] = table.add([x for pair in channels for x in pair])
     head[at.K_CHANNEL_COUNT] = len(channels)
     head[at.K_EXTENT], head[at.K_REGISTERS] = len(one.image), one.registers
-    head[at.K_HANDLERS : at.K_SIZE] = -1
+    head[at.K_HANDLERS : at.K_WATCHES] = -1
+    torn = one.teardown_handlers or any(task.id == _TEARDOWN for task in one.tasks)
+    head[at.K_WATCHES] = bool(channels) or bool(torn)
     for color, function in (one.teardown_handlers or {}).items():
         head[at.K_HANDLERS + color] = function
     for queue_id, function in (one.empty_handlers or {}).items():
@@ -230,6 +249,8 @@ def _channels(one: CodeClass, arch: str) -> list[tuple[int, int, int]]:
     data = sorted(task.id for task in one.tasks if task.kind is TaskKind.DATA)
     found = [(8 + task if wse2 else task, task, task) for task in data]
     known = {channel for channel, _, _ in found}
+    if all(task.kind is not TaskKind.CONTROL for task in one.tasks):
+        return found
     queued = set()
     for queue in one.queues:
         if queue.output:
@@ -237,7 +258,7 @@ def _channels(one: CodeClass, arch: str) -> list[tuple[int, int, int]]:
         queued.add(queue.color)
         if queue.id not in known and not (wse2 and 8 + queue.color in known):
             found.append((queue.id, -1, queue.color if wse2 else queue.id))
-    if wse2 and any(task.kind is TaskKind.CONTROL for task in one.tasks):
+    if wse2:
         free = (c for c in range(COLORS) if c not in queued and 8 + c not in known)
         found += [(8 + color, -1, color) for color in free]
     return found

@@ -51,6 +51,8 @@ H_STREAMS = 25
 """Streams of words that the host has still to inject."""
 H_TAKEN = 26
 """Cycles that a taken conditional branch takes more than one that isn't."""
+H_DUE = 28
+"""Where the list of PEs that act in the current cycle begins."""
 H_LOST = 27
 """Values that the log had no room for."""
 H_END = 64
@@ -87,6 +89,8 @@ K_HANDLERS = 23
 """24: function of each colour's teardown handler; -1: none."""
 K_EMPTY = 47
 """24: function of each queue's empty handler (input queues + 16); -1: none."""
+K_WATCHES = 71
+"""Whether words of the fabric may start a task."""
 K_SIZE = 72
 
 TASK = 16
@@ -121,65 +125,64 @@ PATTERN = 12
 FIFO = 8
 """Words of a FIFO: address, elements, bytes per element, push and pop task, empty, full action."""
 
-# A PE's block.
+# A PE's block: what is looked at in most cycles comes first, in whole lines of cache.
 P_CLASS = 0
 """Offset of its class."""
-P_MEMORY = 1
-"""Its first word in M."""
-P_AT = 2
+P_AT = 1
 """Cycle at which it is scheduled; -1: it is not."""
-P_NEXT = 3
-P_PREVIOUS = 4
+P_NEXT = 2
+P_PREVIOUS = 3
 """Neighbours in its slot of the wheel, 1 + pe."""
-P_STATE = 5
+P_STATE = 4
 """What its main thread does."""
-P_TIME = 6
+P_TIME = 5
 """Cycle that the main thread has come to."""
-P_PC = 7
-P_FRAME = 8
-"""Offset in S of the running function's registers."""
-P_DEPTH = 9
-"""Calls within the task."""
-P_TASK = 10
-"""Id of the running or last task; 64: a command of the host's, 65: a handler."""
-P_ACTIVE = 11
-P_BLOCKED = 12
-P_READY = 13
-"""It has unblocked the command stream."""
-P_PRNG = 14
-P_UTS = 15
+P_UTS = 6
 """Mask of live operations; bit 8: the synchronous one."""
-P_BUDGET = 16
-P_CURSOR_OP = 17
-P_COMPUTE = 18
-"""Cycles in which the main thread computed."""
-P_WAIT_DATA = 19
-P_WAIT_ROOM = 20
-P_TASKS_RUN = 21
-P_COMMAND = 22
-"""Function that the host launches next; -1: none."""
-P_TIMER_TASK = 23
-P_TIMER_AT = 24
-P_STARTED = 25
-"""Cycle of the running task's start."""
-P_CARRY = 26
-P_HANDLER = 27
-"""Mask of colours in teardown whose handler has still to run."""
-P_FLUSH = 28
-"""Mask of queues whose empty handler has still to run."""
-P_UT_BLOCKED = 29
+P_LOOK = 7
+"""Whether a task may be ready to start."""
+P_DUE = 8
+"""9: when to look at each live operation again; -1: when the fabric wakes the PE."""
+P_UT_BLOCKED = 17
 """Mask of microthreads that are blocked."""
-P_WAIT_SINCE = 30
-P_TSC_BASE = 31
-P_ARGUMENTS = 32
-"""16 of the command that the host launches."""
-P_LIVE = 48
+P_TIMER_TASK = 18
+P_TIMER_AT = 19
+P_MEMORY = 20
+"""Its first word in M."""
+P_PC = 21
+P_FRAME = 22
+"""Offset in S of the running function's registers."""
+P_DEPTH = 23
+"""Calls within the task."""
+P_TASK = 24
+"""Id of the running or last task; 64: a command of the host's, 65: a handler."""
+P_ACTIVE = 25
+P_BLOCKED = 26
+P_READY = 27
+"""It has unblocked the command stream."""
+P_PRNG = 28
+P_BUDGET = 29
+P_COMPUTE = 30
+"""Cycles in which the main thread computed."""
+P_WAIT_DATA = 31
+P_WAIT_ROOM = 32
+P_TASKS_RUN = 33
+P_COMMAND = 34
+"""Function that the host launches next; -1: none."""
+P_STARTED = 35
+"""Cycle of the running task's start."""
+P_CARRY = 36
+P_HANDLER = 37
+"""Mask of colours in teardown whose handler has still to run."""
+P_FLUSH = 38
+"""Mask of queues whose empty handler has still to run."""
+P_LIVE = 40
 """9 operations of U_SIZE words."""
 
 # Main thread's states.
 IDLE, RUNNING, WAITING, CURSOR_IN, CURSOR_OUT = 0, 1, 2, 3, 4
 
-# A live operation.
+# A live operation: what every look at it needs comes first, in whole lines of cache.
 U_OP = 0
 """`Vector`."""
 U_TOTAL = 1
@@ -191,43 +194,45 @@ U_FINISH = 4
 """Cycle of its completion, once its last element is done; -1: not yet."""
 U_STEP = 5
 """Cycles per element."""
-U_COMPLETION = 6
-U_COMPLETION_ID = 7
-U_CONTROL = 8
-U_CONTROL_ID = 9
-U_PC = 10
-"""Instruction that started it."""
-U_TASK = 11
-U_SAVE = 12
-"""4: DSR whose base moves on, per operand; -1: none."""
-U_COUNT = 16
+U_COUNT = 6
 """Operands, the destination included."""
-U_INDEX = 17
-"""`.index`; -1: none."""
-U_RESULT = 18
-"""Of a synchronous one with a FIFO: 1 unless it ended early."""
-U_RESULT_REGISTER = 19
-"""Offset in S; -1: none."""
-U_FABRIC = 20
-"""1: an operand is of the fabric, 2: a FIFO."""
-U_CONTROLS = 21
-"""Control wavelets that @dfilt has seen."""
-U_START = 22
-U_OPERANDS = 24
+U_RESULT = 7
+"""Of a synchronous one with a FIFO: 1 unless it ended early, 2 as long as it runs."""
+U_OPERANDS = 8
 """4 operands of X_SIZE words: destination first."""
 X_KIND = 0
 X_BASE = 1
 """Byte address, queue, FIFO, DSR or the value of a scalar."""
 X_STRIDE = 2
 """Bytes."""
-X_WIDE = 3
-X_COLOR = 4
-X_OPTIONS = 5
-X_EXTENT = 6
-X_INDEX = 7
-X_PATTERN = 8
-X_SIZE = 10
-U_SIZE = U_OPERANDS + 4 * X_SIZE
+X_COLOR = 3
+X_OPTIONS = 4
+X_EXTENT = 5
+X_INDEX = 6
+X_PATTERN = 7
+"""Of mem4d where its pattern is; of mem1d the stride in elements."""
+X_SIZE = 8
+U_COMPLETION = 40
+U_COMPLETION_ID = 41
+U_CONTROL = 42
+U_CONTROL_ID = 43
+U_PC = 44
+"""Instruction that started it."""
+U_TASK = 45
+U_SAVE = 46
+"""4: DSR whose base moves on, per operand; -1: none."""
+U_INDEX = 50
+"""`.index`; -1: none."""
+U_RESULT_REGISTER = 51
+"""Offset in S; -1: none."""
+U_CONTROLS = 52
+"""Control wavelets that @dfilt has seen."""
+U_START = 53
+U_SHAPE = 54
+"""How it may be done several elements at a time: `live.PLAIN` and so on."""
+U_MARK = 55
+"""Elements done when one word alone was seen waiting; -1: none was."""
+U_SIZE = 56
 
 # Kinds of operands.
 X_NONE, X_MEMORY, X_MEMORY_4D, X_CIRCULAR, X_IN, X_OUT, X_FIFO, X_SCALAR, X_POINTER = range(9)
@@ -242,7 +247,9 @@ C_SIZE = X_SIZE + 2
 P_CALLS = P_CURSORS + 8 * C_SIZE
 """Return addresses and frames of CALLS calls."""
 CALLS = 64
-P_FIFOS = P_CALLS + 2 * CALLS
+P_ARGUMENTS = P_CALLS + 2 * CALLS
+"""16 of the command that the host launches."""
+P_FIFOS = P_ARGUMENTS + 16
 """Per FIFO: head, length, reads and writes that are left (-1: any number)."""
 FIFO_STATE = 4
 Q_HEAD, Q_LENGTH, Q_READS, Q_WRITES = 0, 1, 2, 3

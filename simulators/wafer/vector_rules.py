@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from .compiling import compiled
 from .dsd import Vector
 from .fabric_bits import count_bits
 from .numbers import (
@@ -44,7 +44,7 @@ def widths() -> npt.NDArray[np.int64]:
     return table
 
 
-@njit(cache=True)
+@compiled
 def _leading_zeros(value: int) -> int:
     count = 0
     while count < 16 and value & (0x8000 >> count) == 0:
@@ -52,7 +52,7 @@ def _leading_zeros(value: int) -> int:
     return count
 
 
-@njit(cache=True)
+@compiled
 def _trailing_zeros(value: int) -> int:
     count = 0
     while count < 16 and value & (1 << count) == 0:
@@ -60,7 +60,7 @@ def _trailing_zeros(value: int) -> int:
     return count
 
 
-@njit(cache=True)
+@compiled
 def _larger(x: float, y: float) -> float:
     """The greater; of a number and a NaN the number (IEEE 754 maxNum)."""
     if x != x:
@@ -68,7 +68,7 @@ def _larger(x: float, y: float) -> float:
     return y if y > x else x
 
 
-@njit(cache=True)
+@compiled
 def _norm(bits: int, kind: int) -> int:
     """The mantissa as a number in [1, 2); 0, infinities and NaN as they are."""
     value = to_number(bits, kind)
@@ -81,7 +81,7 @@ def _norm(bits: int, kind: int) -> int:
     return of_number(value, kind)
 
 
-@njit(cache=True)
+@compiled
 def _scaled(bits: int, power: int, kind: int) -> int:
     """Times 2 to the power of a 16-bit integer, rounded once."""
     value = to_number(bits, kind)
@@ -96,7 +96,7 @@ def _scaled(bits: int, power: int, kind: int) -> int:
     return of_number(value, kind)
 
 
-@njit(cache=True)
+@compiled
 def _integer(op: int, x: int, y: int, carry: int) -> int:
     if op == Vector.ADD16:
         return (x + y) & 0xFFFF
@@ -125,7 +125,7 @@ def _integer(op: int, x: int, y: int, carry: int) -> int:
     return count_bits(x & 0xFFFF)
 
 
-@njit(cache=True)
+@compiled
 def _converted(op: int, x: int, y: int) -> int:
     if op == Vector.FH2S:
         return of_number(to_number(x, F16), F32)
@@ -149,7 +149,7 @@ def _converted(op: int, x: int, y: int) -> int:
     return _scaled(x, y, F32)
 
 
-@njit(cache=True)
+@compiled
 def _half(op: int, x: int, y: int, z: int) -> int:
     if op == Vector.FMOVH:
         return x
@@ -169,21 +169,21 @@ def _half(op: int, x: int, y: int, z: int) -> int:
     return of_number(fused(b, to_number(z, F16), a), F16)
 
 
-@njit(cache=True)
+@compiled
 def _mixed(op: int, x: int, y: int, z: int) -> int:
     if op == Vector.FADDHS:
         return of_number(fused(to_number(x, F16), 1.0, to_number(y, F32)), F32)
     return of_number(fused(to_number(y, F16), to_number(z, F16), to_number(x, F32)), F32)
 
 
-@njit(cache=True)
+@compiled
 def multiply_add(x: int, y: int, z: int) -> int:
     """f32 x + y * z, rounded once."""
     exact = fused(float(single_of(y)), float(single_of(z)), float(single_of(x)))
     return of_number(exact, F32)
 
 
-@njit(cache=True)
+@compiled
 def combine(op: int, x: int, y: int, z: int, carry: int) -> int:
     """One element of an operation: x, y and z are the bits of its sources in their order."""
     if op == Vector.MOV32 or op == Vector.FMOVS or op == Vector.MOV16:
@@ -211,7 +211,7 @@ def combine(op: int, x: int, y: int, z: int, carry: int) -> int:
     return _half(op, x, y, z)
 
 
-@njit(cache=True)
+@compiled
 def carries(op: int, x: int, y: int, carry: int) -> int:
     """The carry that an element leaves for the next one of @addc16."""
     if op == Vector.ADDC16:

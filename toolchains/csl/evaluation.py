@@ -131,6 +131,12 @@ class Evaluator(Protocol):
         """The code of a function or task without comptime parameters; it is reached now."""
         ...
 
+    def specialised(
+        self, value: FunctionValue, fixed: dict[str, Known], kinds: list[Type], span: Span
+    ) -> tree.Function:
+        """The code of a function for known arguments and types of the others; it is reached now."""
+        ...
+
     def variable(self, node: nodes.Expr, at: Site) -> Variable | None:
         """The module variable that an expression names, through members too; None if none."""
         ...

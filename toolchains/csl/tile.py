@@ -97,6 +97,8 @@ class Tile:
     bindings: list[Binding] = field(default_factory=list)
     queues: list[QueueInit] = field(default_factory=list)
     fifos: list[FifoInit] = field(default_factory=list)
+    used_fifos: set[int] = field(default_factory=set)
+    """Numbers of those that reached code names: only they get memory."""
     exports: list[SymbolExport] = field(default_factory=list)
     color_configs: list[ColorConfig] = field(default_factory=list)
     active: list[tuple[int, Span]] = field(default_factory=list)

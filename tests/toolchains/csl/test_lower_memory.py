@@ -179,6 +179,7 @@ def test_tasks_queues_fifos_and_exports_are_carried_over() -> None:
             HERE,
         )
     )
+    tile.used_fifos.add(0)
     v = variable("v", ty.I16, 3)
     tile.exports.append(SymbolExport("shown", v, None, ty.I16, HERE))
     tile.active.append((8, HERE))

@@ -26,7 +26,7 @@ from toolchains.csl.types import (
     Tuple,
     Type,
 )
-from toolchains.csl.values import Address, Dsd, FunctionValue, Known
+from toolchains.csl.values import Address, Dsd, FifoValue, FunctionValue, Known
 
 from .data import array_data, elements, field_names
 from .names import Engine
@@ -347,6 +347,6 @@ def as_code(ev: Engine, item: Item, span: Span) -> tree.Expr:
     if types.comptime_only(kind):
         message = f"a value of type `{kind}` exists only while compiling"
         raise error(span, "comptime-only", message)
-    if isinstance(item.data, Address | Dsd | tuple):
+    if isinstance(item.data, Address | Dsd | FifoValue | tuple):
         ev.reach(item.data, span)
     return tree.Constant(kind, span, item)

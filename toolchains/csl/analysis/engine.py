@@ -16,7 +16,7 @@ from toolchains.csl.placement import Placement
 from toolchains.csl.source import CslError, Note, Reader, Reports, Span, error
 from toolchains.csl.tile import Tile
 from toolchains.csl.types import IMPORTED_MODULE, TYPE, Function, Type
-from toolchains.csl.values import Active, Address, Dsd, FunctionValue, Known, Variable
+from toolchains.csl.values import Active, Address, Dsd, FifoValue, FunctionValue, Known, Variable
 
 from . import calls, choices, coercion, globals, operands, operators, places, statements, typenames
 from .execution import execute, outside
@@ -231,6 +231,8 @@ class Evaluation:
                 self.reach(data.data, span)
             case Dsd():
                 self.reach(data.base, span)
+            case FifoValue():
+                self._tile.used_fifos.add(data.number)
             case tuple():
                 for part in data:
                     self.reach(part, span)

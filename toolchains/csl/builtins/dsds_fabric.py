@@ -147,9 +147,11 @@ def _choice(part: Part, table: Mapping[str, int], name: str) -> str:
 
 def _imply_queue(ev: Evaluator, output: bool, queue: int, color: int, span: Span) -> None:
     """Note what a DSD says of its queue. Output queues of wse2 have no colour of their own."""
-    if color >= 0 and not (output and ev.options.arch == "wse2"):
-        use = QueueInit(output, queue, color, 0, -1, span, explicit=False)
-        ev.tile.queue_uses.append(use)
+    if output and ev.options.arch == "wse2":
+        color = -1
+    elif color < 0:
+        return
+    ev.tile.queue_uses.append(QueueInit(output, queue, color, 0, -1, span, explicit=False))
 
 
 def settle_queues(ev: Evaluator) -> None:
@@ -158,10 +160,10 @@ def settle_queues(ev: Evaluator) -> None:
     for use in tile.queue_uses:
         known = [one for one in tile.queues if (one.output, one.id) == (use.output, use.id)]
         if not known:
-            if ev.options.dialect == "1.4":
+            if ev.options.dialect == "1.4" or use.color < 0:
                 tile.queues.append(use)
             continue
-        if known[0].color not in (use.color, -1):
+        if use.color >= 0 and known[0].color not in (use.color, -1):
             _report_clash(ev, known[0], use)
 
 

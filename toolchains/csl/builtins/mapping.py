@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolchains.csl import nodes, tree
+from toolchains.csl import nodes, tree, types
 from toolchains.csl.evaluation import Builtin, Evaluator, Item, Live, Site
 from toolchains.csl.source import Note, Span, error
 from toolchains.csl.types import FIFO, VOID, Pointer, Simple, Type, size_of
@@ -11,9 +11,7 @@ from toolchains.csl.values import FunctionValue, Known
 from .arguments import RUNTIME, function
 from .operands import bits_of_element, check_element, element_of, is_structure
 
-_INPUTS = frozenset(
-    {"mem1d_dsd", "mem4d_dsd", "circbuf_dsd", "fabin_dsd", "dsr_dest", "dsr_src0", "dsr_src1"}
-)
+_INPUTS = frozenset({"mem1d_dsd", "mem4d_dsd", "circbuf_dsd", "fabin_dsd", "dsr_src0", "dsr_src1"})
 _OUTPUTS = frozenset({"mem1d_dsd", "mem4d_dsd", "circbuf_dsd", "fabout_dsd", "dsr_dest"})
 
 
@@ -24,7 +22,7 @@ def _map(ev: Evaluator, node: nodes.BuiltinCall, at: Site, _: Type | None) -> It
     if kind.task:
         message = f"@map calls a function, and `{value.node.name}` is a task"
         raise error(callback.span, "type-mismatch", message)
-    code = ev.specialise(value, callback.span)
+    code = _callback(ev, node, at, value, kind)
     rest = node.arguments[1:]
     _check_count(node, value, code)
     inputs = tuple(
@@ -39,6 +37,29 @@ def _map(ev: Evaluator, node: nodes.BuiltinCall, at: Site, _: Type | None) -> It
         message = "@map needs at least one DSD or DSR: nothing says how often to call"
         raise error(node.span, "map-operands", message)
     return Live(VOID, tree.Map(VOID, node.span, code, inputs, output))
+
+
+def _callback(
+    ev: Evaluator, node: nodes.BuiltinCall, at: Site, value: FunctionValue, kind: types.Function
+) -> tree.Function:
+    """The function's code; parameters of any type get that of the elements or values."""
+    span = node.arguments[0].span
+    wanted = [str(one) == "anytype" for one in kind.parameters]
+    if not any(wanted) or any(one.comptime for one in value.node.formals):
+        return ev.specialise(value, span)
+    kinds = list(kind.parameters)
+    for position, argument in enumerate(node.arguments[1 : len(kinds) + 1]):
+        item = ev.item(argument, at)
+        found = element_of(item) if is_structure(item.type) else item.type
+        if wanted[position] and (found is None or types.comptime_only(found)):
+            message = f"`{value.node.name}` has a parameter of any type, and none is known here"
+            hint = "a function with types, such as math.sqrt_f32"
+            raise error(span, "generic-function", message, hint)
+        if wanted[position] and found is not None:
+            kinds[position] = found
+    if any(str(one) == "anytype" for one in kinds):
+        return ev.specialise(value, span)
+    return ev.specialised(value, {}, kinds, span)
 
 
 def _check_count(node: nodes.BuiltinCall, value: FunctionValue, code: tree.Function) -> None:

@@ -97,7 +97,9 @@ def allow(found: dict[str, Part], allowed: Iterable[str], what: str) -> None:
 def known_part(part: Part, what: str) -> Known:
     """A field that has to be known while compiling."""
     if isinstance(part.item, Live):
-        raise error(part.span, "not-comptime", f"{what} has to be known while compiling")
+        message = f"{what} has to be known while compiling"
+        hint = "a literal with known values in the call, or a const of known values only"
+        raise error(part.span, "not-comptime", message, hint)
     return part.item
 
 

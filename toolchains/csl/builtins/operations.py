@@ -294,8 +294,7 @@ def _scalar(call: _Call, item: Item, kinds: tuple[Type, ...], span: Span) -> Ite
             return call.ev.coerce(item, kind, span)
         except CslError as found:
             problem = problem or found
-    if isinstance(item, Known) or problem is None:
-        assert problem is not None
+    if isinstance(item, Known) and problem is not None:
         raise problem
     names = " or ".join(f"`{kind}`" for kind in kinds)
     message = f"a scalar of {call.name} is {names}, not a `{item.type}`"

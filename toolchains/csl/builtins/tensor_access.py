@@ -71,12 +71,8 @@ def take_apart(ev: Evaluator, node: nodes.TensorAccess, at: Site) -> Access:
 
 
 def _check_variables(node: nodes.TensorAccess) -> None:
-    names = node.variables
-    if len(node.extents) != len(names):
-        message = f"{len(names)} variables have {len(names)} extents, not {len(node.extents)}"
-        raise error(node.span, "tensor-access", message, "|i, j|{n, m} -> a[i, j]")
-    for position, name in enumerate(names):
-        if name in names[:position]:
+    for position, name in enumerate(node.variables):
+        if name in node.variables[:position]:
             message = f"the variable `{name}` is there twice"
             raise error(node.variable_spans[position], "tensor-access", message)
 

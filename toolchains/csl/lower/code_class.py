@@ -20,7 +20,7 @@ from simulators.wafer.scalar_costs import SCALAR
 from toolchains.csl import tree, types
 from toolchains.csl.evaluation import Options
 from toolchains.csl.source import CslError, Diagnostic, Reports, Severity
-from toolchains.csl.tile import Tile
+from toolchains.csl.tile import FifoInit, Tile
 from toolchains.csl.types import size_of
 
 from . import memory
@@ -47,7 +47,8 @@ def lower_tile(
         for diagnostic in check(frames, unit.addressed_functions):
             reports.add(diagnostic)
     for fifo in tile.fifos:
-        unit.variable(fifo.buffer.variable)
+        if fifo.value.number in tile.used_fifos:
+            unit.variable(fifo.buffer.variable)
     _exports(unit)
     end = memory.place(unit.symbols, banks=options.arch == "wse2")
     total = sum(words(step) for frame in frames.values() for step in frame.code)
@@ -201,18 +202,21 @@ def _arguments(function: tree.Function, kind: TaskKind) -> tuple[tuple[int, ...]
 
 def _fifos(unit: Unit) -> tuple[Fifo, ...]:
     ordered = sorted(unit.tile.fifos, key=lambda fifo: fifo.value.number)
-    return tuple(
-        Fifo(
-            fifo.name,
-            unit.variable(fifo.buffer.variable).address + fifo.buffer.offset,
-            fifo.elements,
-            size_of(fifo.value.element),
-            unit.task_id(fifo.activate_push, fifo.push_task),
-            unit.task_id(fifo.activate_pop, fifo.pop_task),
-            fifo.empty_action,
-            fifo.full_action,
-        )
-        for fifo in ordered
+    return tuple(_fifo(unit, fifo) for fifo in ordered)
+
+
+def _fifo(unit: Unit, fifo: FifoInit) -> Fifo:
+    """A FIFO; one that no code names has no memory."""
+    used = fifo.value.number in unit.tile.used_fifos
+    return Fifo(
+        fifo.name,
+        unit.variable(fifo.buffer.variable).address + fifo.buffer.offset if used else 0,
+        fifo.elements if used else 0,
+        size_of(fifo.value.element),
+        unit.task_id(fifo.activate_push, fifo.push_task),
+        unit.task_id(fifo.activate_pop, fifo.pop_task),
+        fifo.empty_action,
+        fifo.full_action,
     )
 
 
