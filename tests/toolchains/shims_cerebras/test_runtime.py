@@ -151,7 +151,7 @@ def test_launch_and_call_are_the_same(device: FakeMachine) -> None:
     assert device.calls == ["mix(1, 1073741824)", "mix(3, 1082130432)"]
     with pytest.raises(SdkRuntimeError, match="is a NumPy scalar"):
         runner.launch("add", "1", nonblock=False)
-    with pytest.raises(SdkRuntimeError, match="numpy.int16 is needed, not numpy.float32"):
+    with pytest.raises(SdkRuntimeError, match=r"numpy\.int16 is needed, not numpy.float32"):
         runner.launch("add", np.float32(1), nonblock=False)
 
 
@@ -175,7 +175,7 @@ def test_calls_before_run_are_refused(device: FakeMachine) -> None:
 
 
 def test_unknown_symbols_are_told_with_what_there_is(device: FakeMachine) -> None:
-    with pytest.raises(SdkRuntimeError, match='no "ad" .did you mean "add".*exports "A", "n"'):
+    with pytest.raises(SdkRuntimeError, match=r'no "ad" .did you mean "add".*exports "A", "n"'):
         SdkRuntime("out").get_id("ad")
 
 

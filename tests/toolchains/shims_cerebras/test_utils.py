@@ -72,7 +72,9 @@ def test_the_package_is_found_by_its_name_with_all_modules() -> None:
 
 
 def test_what_the_sdk_has_beside_is_named_as_not_emulated() -> None:
-    with pytest.raises(NotEmulatedError, match="^not emulated: cerebras.sdk.client.SdkLauncher"):
+    with pytest.raises(
+        NotEmulatedError, match=r"^not emulated: cerebras\.sdk\.client\.SdkLauncher"
+    ):
         _ = client.SdkLauncher
     with pytest.raises(AttributeError, match="has no SdkRuntimes"):
         _ = sdkruntimepybind.SdkRuntimes
