@@ -8,4 +8,5 @@ BACKENDS: dict[str, str] = {
     "numba": "toolchains.numba_cpu",
     "cuda": "toolchains.cuda",
     "rocm": "toolchains.rocm",
+    "wafer": "toolchains.wafer",
 }

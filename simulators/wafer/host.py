@@ -44,6 +44,8 @@ class Host:
     sessions: dict[int, Session] = field(default_factory=dict)
     _traced: dict[int, list[Entry]] = field(default_factory=dict)
     """What <debug> recorded, by machine."""
+    _warnings: list[str] = field(default_factory=list)
+    """For the next answer, which says the first of them."""
 
     def answer(self, header: Header, payload: bytes) -> Answer:
         """Do one request."""
@@ -61,8 +63,13 @@ class Host:
             reply, data = {"error": str(problem), "kind": "file"}, b""
         except (KeyError, TypeError, ValueError) as problem:
             reply, data = {"error": f"a bad request: {problem!r}", "kind": "use"}, b""
-        printed = self._printed(header)
-        return (dict(reply) | {"printed": printed} if printed else reply), data
+        extras = {"printed": self._printed(header), "warnings": self._warnings[:1]}
+        self._warnings.clear()
+        return {**reply, **{key: value for key, value in extras.items() if value}}, data
+
+    def warn(self, text: str) -> None:
+        """Have the answer to the present request say something."""
+        self._warnings.append(text)
 
     def _printed(self, header: Header) -> list[list[Any]]:
         """What was printed since the last answer, as (cycle, x, y, text)."""
@@ -172,7 +179,7 @@ def _rows(
 def _d2h(host: Host, header: Header, _payload: bytes) -> Answer:
     session = host.session(header)
     where, target = _where(session, header), _target(session, header)
-    ticket = session.submit(lambda: copy_out(session.device, target, where))
+    ticket = session.submit(lambda: copy_out(session.device, target, where, host.warn))
     return _finish(session, ticket, header)
 
 
@@ -242,6 +249,12 @@ def _cycles(host: Host, header: Header, _payload: bytes) -> Answer:
     return {"cycles": host.session(header).device.cycle}, b""
 
 
+def _forget(host: Host, _header: Header, _payload: bytes) -> Answer:
+    """Free all machines of this host."""
+    host.sessions.clear()
+    return {}, b""
+
+
 def _read(host: Host, header: Header, _payload: bytes) -> Answer:
     """All of a variable of one PE, by its name in CSL."""
     device = host.session(header).device
@@ -280,6 +293,7 @@ _REQUESTS: Mapping[str, Callable[[Host, Header, bytes], Answer]] = {
     "wait": _wait,
     "stop": _stop,
     "cycles": _cycles,
+    "forget": _forget,
     "read": _read,
     "traces": _traces,
 }

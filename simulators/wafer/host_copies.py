@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,19 +73,31 @@ class Target:
     """Of each PE."""
 
     def address(self, device: Device, x: int, y: int) -> int:
-        """Where the copy begins at a PE. Raises UseError if it would leave the variable."""
+        """Where the copy begins at a PE. Raises UseError if no variable is there."""
         one = class_at(device.program, x, y)
-        name = self.export.name
-        address = (one.exported_variables or {}).get(name, -1)
+        address = (one.exported_variables or {}).get(self.export.name, -1)
         if address < 0:
-            raise UseError(f'PE ({x}, {y}) does not export "{name}": no @export_symbol there')
+            raise UseError(f"{self._at(x, y)} is not exported: no @export_symbol there")
         if self.export.kind is ExportKind.POINTER:
             (address,) = struct.unpack("<H", device.read(x, y, address, 2))
-        problem = _outside(one, address, self.bytes)
-        if problem:
-            asked = f"{self.bytes} bytes are asked for"
-            raise UseError(f'"{name}" at PE ({x}, {y}): {asked}, but {problem}')
+        if region_at(one, address) is None:
+            raise UseError(
+                f"{self._at(x, y)} is a pointer that holds {address}, where no variable is"
+            )
         return address
+
+    def beyond(self, device: Device, x: int, y: int, address: int) -> str:
+        """What is wrong if a copy from an address leaves the variable; empty if it doesn't."""
+        region = region_at(class_at(device.program, x, y), address)
+        if region is None or address + self.bytes <= region.address + region.bytes:
+            return ""
+        left = region.address + region.bytes - address
+        there = " from there on" if address > region.address else ""
+        has = f"`{region.name}: {region.type}` has {left}{there}"
+        return f"{self._at(x, y)}: {self.bytes} bytes are asked for, but {has}"
+
+    def _at(self, x: int, y: int) -> str:
+        return f'"{self.export.name}" at PE ({x}, {y})'
 
 
 def region_at(one: CodeClass, address: int) -> Region | None:
@@ -96,31 +108,36 @@ def region_at(one: CodeClass, address: int) -> Region | None:
     return None
 
 
-def _outside(one: CodeClass, address: int, count: int) -> str:
-    """Why bytes aren't inside one variable; empty if they are."""
-    region = region_at(one, address)
-    if region is None:
-        return f"its pointer holds {address}, where no variable is"
-    left = region.address + region.bytes - address
-    if count <= left:
-        return ""
-    from_there = " from there on" if address > region.address else ""
-    return f"`{region.name}: {region.type}` has {left}{from_there}"
-
-
 def copy_in(
     device: Device, target: Target, where: Rectangle, rows: npt.NDArray[np.generic]
 ) -> None:
-    """To each PE its row of values, in the order of the rectangle."""
+    """To each PE its row of values, in the order of the rectangle. Raises UseError."""
     for row, (x, y) in zip(rows, where.spots(), strict=True):
-        device.write(x, y, target.address(device, x, y), row.tobytes())
+        address = target.address(device, x, y)
+        problem = target.beyond(device, x, y, address)
+        if problem:
+            raise UseError(problem)
+        device.write(x, y, address, row.tobytes())
 
 
-def copy_out(device: Device, target: Target, where: Rectangle) -> bytes:
-    """What each PE has, in the order of the rectangle."""
-    return b"".join(
-        device.read(x, y, target.address(device, x, y), target.bytes) for x, y in where.spots()
-    )
+def copy_out(
+    device: Device, target: Target, where: Rectangle, warn: Callable[[str], None]
+) -> bytes:
+    """What each PE has, in the order of the rectangle. Raises UseError.
+
+    A copy that leaves its variable gets what lies behind it, as 25-pt-stencil's host program does,
+    and zeros where no memory is.
+    """
+    parts = []
+    for x, y in where.spots():
+        address = target.address(device, x, y)
+        problem = target.beyond(device, x, y, address)
+        if problem:
+            warn(f"{problem}; what follows it in memory is given")
+        end = max(one.address + one.bytes for one in class_at(device.program, x, y).regions)
+        part = device.read(x, y, address, min(target.bytes, end - address))
+        parts.append(part.ljust(target.bytes, b"\0"))
+    return b"".join(parts)
 
 
 # --- arguments -----------------------------------------------------------------------------------

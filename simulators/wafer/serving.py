@@ -11,6 +11,7 @@ import socket
 import sys
 
 from .host import Host
+from .program import Program
 from .protocol import receive, send
 
 _PR_SET_PDEATHSIG = 1
@@ -35,7 +36,14 @@ def _main(arguments: list[str]) -> int:
 
     _end_with_parent()
     with socket.socket(fileno=int(arguments[0])) as connection:
-        serve(connection, Host(lambda program: Machine(program, make_profile(program.arch))))
+
+        def make(program: Program) -> Machine:
+            machine = Machine(program, make_profile(program.arch))
+            # Compiles what is not in the cache yet: that is not the first launch's time.
+            machine.run_quiet(limit=0)
+            return machine
+
+        serve(connection, Host(make))
     return 0
 
 

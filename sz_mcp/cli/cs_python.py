@@ -132,7 +132,7 @@ class _Link:
 def _compiled(header: Mapping[str, Any]) -> Mapping[str, Any]:
     """A compilation for SdkCompiler."""
     from sz_mcp.cli import cslc  # noqa: PLC0415 - most scripts don't compile
-    from sz_mcp.cli.cslc_options import OptionsError, parse  # noqa: PLC0415
+    from toolchains.csl.command_line import OptionsError, parse  # noqa: PLC0415
 
     main = str(Path(header["folder"]) / header["main"])
     try:

@@ -20,7 +20,7 @@ from toolchains.csl.compiler import compile_program
 
 from simulators.wafer.program import PE_BYTES, Program
 from simulators.wafer.program_files import save_program
-from sz_mcp.cli.cslc_options import OptionsError, Wish, parse
+from toolchains.csl.command_line import OptionsError, Wish, parse
 from toolchains.csl.source import Diagnostic, Severity
 
 DONE, WRONG, MISUSED = 0, 1, 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from simulators.wafer.program_files import load_program
-from sz_mcp.cli.cslc_options import OptionsError, parse
+from toolchains.csl.command_line import OptionsError, parse
 from toolchains.csl.types import BF16, CB16, F16
 
 ROOT = Path(__file__).parents[2]
@@ -80,6 +81,10 @@ given, got = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
 """
 
 
+VENDORS = """--arch wse2 a.csl --params=a:1,b:0x10 --params=c:true --colors=x:3 -o out2
+  --channels 2 --fp16-format=cbfloat --sdk-dialect 2.10 --max-inlined-iterations=9 --verbose"""
+
+
 def sz_mcp(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "sz_mcp", *arguments],
@@ -143,9 +148,7 @@ def test_mistakes_are_shown_with_carets_and_nothing_is_written(tmp_path: Path) -
     done = sz_mcp("cslc", "layout.csl", "--params=width:2", "--memcpy", folder=tmp_path)
     assert done.returncode == 1
     assert "pe.csl:12:25: error: " in done.stderr
-    assert "\n      data[i] = data[i] * bye;\n" in done.stderr.replace(
-        "    data[i] =", "      data[i] ="
-    )
+    assert "\n      data[i] = data[i] * bye;\n" in done.stderr
     assert "^^^" in done.stderr
     assert done.stderr.endswith("1 error; nothing was written\n")
     assert not (tmp_path / "out").exists()
@@ -187,25 +190,7 @@ def test_options_that_are_wrong_are_told(built: Path, arguments: list[str], told
 
 
 def test_options_come_in_the_vendors_forms() -> None:
-    wish = parse(
-        [
-            "--arch",
-            "wse2",
-            "a.csl",
-            "--params=a:1,b:0x10",
-            "--params=c:true",
-            "--colors=x:3",
-            "-o",
-            "out2",
-            "--channels",
-            "2",
-            "--fp16-format=cbfloat",
-            "--sdk-dialect",
-            "2.10",
-            "--max-inlined-iterations=9",
-            "--verbose",
-        ]
-    )
+    wish = parse(shlex.split(VENDORS))
     assert (wish.main, wish.out, wish.verbose) == (Path("a.csl"), Path("out2"), True)
     options = wish.options
     assert options.params == (("a", "1"), ("b", "0x10"), ("c", "true"))
@@ -265,7 +250,7 @@ def test_a_failed_assertion_is_told_as_json(built: Path) -> None:
     assert done.returncode == 1
     assert (told["type"], told["file"], told["line"]) == ("ProgramHalted", "fail.py", 13)
     assert told["halt"]["kind"] == "assert"
-    assert "pe.csl:26:3: @assert failed" in told["error"]
+    assert "pe.csl:24:3: @assert failed" in told["error"]
 
 
 def test_exit_codes_and_ends_of_scripts_are_passed_on(built: Path) -> None:

@@ -1,4 +1,4 @@
-"""Where a submission's arrays live, if not in NumPy: on a GPU, which may be an emulated one."""
+"""What a submission computes on, if not the processor: a GPU or a wafer, emulated or simulated."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ class Device(Protocol):
 
 def device(asked: int, need: Need) -> Device | None:
     """What the server asked for; None for a submission whose arrays are NumPy's."""
+    if asked & wire.WAFER:
+        simulated = importlib.import_module(".simulated", __package__)
+        return cast(Device, simulated.Simulated(need))
     if not asked & (wire.CUDA | wire.HIP):
         return None
     # Most children are for the processor, and importing this takes a moment.

@@ -22,10 +22,11 @@ ALIGNMENT = 64
 """Every array in an arena starts on a cache line, but for one that ends where the arena does."""
 LEAST_ALIGNMENT = 8
 """Of such a one: that of every number it may hold."""
-EXPLAINS, CHECKS, CUDA, HIP, WIDE, ANNOUNCES, COUNTS = 1, 2, 4, 8, 16, 32, 64
+EXPLAINS, CHECKS, CUDA, HIP, WIDE, ANNOUNCES, COUNTS, WAFER = 1, 2, 4, 8, 16, 32, 64, 128
 """What a child is asked of the submission that it loads: to tell what the compiler makes of it; to
 check every index in compiled code; to emulate a GPU of one or the other kind, the latter with
-wavefronts of 64; to tell of all device code at once; to count what emulated kernels do."""
+wavefronts of 64; to tell of all device code at once; to count what emulated kernels do; to have
+the SDK of a simulated wafer."""
 MOST_NEEDED = 2 << 20
 """Bytes of what a child may ask for at once."""
 

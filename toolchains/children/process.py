@@ -31,7 +31,7 @@ _MOST_WRITTEN = 1 << 30
 """Bytes in a child's whole life."""
 _DUMP_S = 0.05
 _MOST_GIVING_S = 120.0
-"""That what a child needs may take, in its whole life, beside its deadlines."""
+"""`patience_s` of a child that needs compilers only."""
 
 
 class ChildGone(Exception):
@@ -58,7 +58,11 @@ class ChildProcess:
         """What answers a child that needs something in the middle of a request; None: nothing."""
         self.asked = 0
         """Of wire.CUDA and the like: what it is to be while it holds a submission."""
-        self._needed, self._giving_s = b"", _MOST_GIVING_S
+        self._needed = bytearray()
+        self.patience_s = _MOST_GIVING_S
+        """That what it needs may take beside its deadlines, in its whole life."""
+        self.most_needed = wire.MOST_NEEDED
+        """Bytes that it may ask for at once."""
         self._closed = False
         self._pid = self._init = 0
         self._pidfd = -1
@@ -174,11 +178,11 @@ class ChildProcess:
             raise ChildGone("protocol", "asks for what it can't need")
         _, _, more = wire.HEAD.unpack_from(message)
         self._needed += message[wire.HEAD.size :]
-        if len(self._needed) > wire.MOST_NEEDED:
+        if len(self._needed) > self.most_needed:
             raise ChildGone("protocol", "asks for too much at once")
         if more:
             return 0.0
-        asked, self._needed = self._needed, b""
+        asked, self._needed = bytes(self._needed), bytearray()
         start = time.monotonic()
         answer = self.give(asked)
         fd = os.memfd_create("given", os.MFD_CLOEXEC)
@@ -187,8 +191,8 @@ class ChildProcess:
             file.flush()
             file.seek(0)
             self.send(wire.HEAD.pack(self._seq, wire.Op.GIVEN, 0), [fd])
-        took = min(time.monotonic() - start, self._giving_s)
-        self._giving_s -= took
+        took = min(time.monotonic() - start, self.patience_s)
+        self.patience_s -= took
         return took
 
     def _read(self, flags: int) -> tuple[wire.Kind, bytes]:

@@ -10,6 +10,7 @@ import json
 import socket
 import struct
 import sys
+import warnings
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -85,6 +86,8 @@ class Connection:
         answer, data = self.link.exchange(header, payload)
         for _, x, y, text in answer.get("printed", ()):
             self._print((int(header.get("machine", 0)), x, y), text)
+        for text in answer.get("warnings", ()):
+            warnings.warn(text, RuntimeWarning, stacklevel=5)
         if "error" in answer:
             self.flush()
             if answer.get("kind") == "halt":

@@ -1,0 +1,171 @@
+"""A loaded wafer submission: a child per function for its host part, with a machine each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+import numpy as np
+
+from kernels.records import Arg, Failure, FailureKind, Status
+from toolchains.base import Fill, Reply
+from toolchains.child import wire
+from toolchains.children.pool import Pool
+from toolchains.children.process import ChildProcess
+from toolchains.children.session import ChildSession
+from toolchains.device_use import DeviceUse
+from toolchains.wafer_flow import misuse
+from toolchains.wafer_machines import WaferMachine
+
+_PATIENCE_S = 3600.0
+"""That a child's machine may take, in the child's whole life."""
+_NEEDED_BYTES = 256 << 20
+"""That a child may copy to its machine at once."""
+
+
+class WaferSession:
+    """Implements `toolchains.base.Session`: a child per function, with a machine each."""
+
+    def __init__(self, session: ChildSession, machines: Mapping[str, WaferMachine]) -> None:
+        """machines: function → the machine of the child that runs it."""
+        self._session, self._machines = session, machines
+        self._uses: dict[str, DeviceUse | None] = {}
+
+    def call(
+        self,
+        function: str,
+        items: Sequence[tuple[Arg, ...]],
+        *,
+        capacity: Sequence[int],
+        deadline_s: float,
+        profiled: bool = False,
+        fill: Fill | None = None,
+    ) -> Reply | Failure:
+        """See `Session.call`; one item after the other, since each is judged by what it copied."""
+        refused = _refused_type(items)
+        if refused is not None:
+            return refused
+        machine = self._machines[function]
+        machine.begin()
+        reply = self._session.call(
+            function,
+            items,
+            capacity=capacity,
+            deadline_s=deadline_s,
+            profiled=profiled,
+            fill=fill,
+        )
+        self._uses[function] = machine.end()
+        if isinstance(reply, Failure):
+            return _explained(reply, machine.seen.halt)
+        inputs = [value for item in items for value in item]
+        outputs = [array for output in reply.outputs for array in output]
+        wrong = misuse(machine.seen.traffic, [*inputs, *reply.inputs], outputs)
+        if wrong:
+            return Failure(Status.REJECTED, Status.TERMINATES, FailureKind.INTEGRITY, wrong)
+        return reply
+
+    def call_guarded(
+        self, function: str, arguments: tuple[Arg, ...], *, capacity: int, deadline_s: float
+    ) -> Reply | Failure:
+        """See `Session.call_guarded`: only the host part reads the array."""
+        refused = _refused_type([arguments])
+        if refused is not None:
+            return refused
+        machine = self._machines[function]
+        machine.begin()
+        reply = self._session.call_guarded(
+            function, arguments, capacity=capacity, deadline_s=deadline_s
+        )
+        self._uses[function] = machine.end()
+        return reply
+
+    def still_intact(self, function: str) -> bool:
+        """See `Session.still_intact`."""
+        return self._session.still_intact(function)
+
+    def null_round_trip(self, function: str) -> float:
+        """See `Session.null_round_trip`."""
+        return self._session.null_round_trip(function)
+
+    def device_use(self, function: str) -> DeviceUse | None:
+        """See `Session.device_use`."""
+        return self._uses.get(function)
+
+    def rest(self) -> None:
+        """See `Session.rest`."""
+        self._session.rest()
+
+    def wake(self) -> None:
+        """See `Session.wake`."""
+        self._session.wake()
+
+    def apart(self) -> AbstractContextManager[None]:
+        """See `Session.apart`."""
+        return self._session.apart()
+
+    def alive(self) -> bool:
+        """See `Session.alive`."""
+        return self._session.alive()
+
+    def kill(self) -> None:
+        """See `Session.kill`."""
+        for machine in set(self._machines.values()):
+            machine.kill()
+        self._session.kill()
+
+    def close(self) -> None:
+        """See `Session.close`."""
+        self._session.close()
+        for machine in set(self._machines.values()):
+            machine.close()
+
+
+class Simulating:
+    """Children of the pool, each with a machine of its own."""
+
+    def __init__(self, pool: Pool, make: Callable[[], WaferMachine]) -> None:
+        self._pool, self._make = pool, make
+        self._machines: list[WaferMachine] = []
+
+    def take(self, threads: int = 1) -> ChildProcess:
+        """See `Pool.take`."""
+        child = self._pool.take(threads)
+        machine = self._make()
+        self._machines.append(machine)
+        child.asked |= wire.WAFER
+        child.give = machine.give
+        child.patience_s, child.most_needed = _PATIENCE_S, _NEEDED_BYTES
+        return child
+
+    def of(self, functions: Sequence[str]) -> list[WaferMachine]:
+        """The machine of each function's child: one for all, or each its own."""
+        one = len(self._machines) == 1
+        return [self._machines[0 if one else index] for index in range(len(functions))]
+
+    def close(self) -> None:
+        """End the machines."""
+        for machine in self._machines:
+            machine.close()
+
+
+def _refused_type(items: Sequence[tuple[Arg, ...]]) -> Failure | None:
+    for item in items:
+        for value in item:
+            if isinstance(value, np.ndarray) and value.dtype == np.float64:
+                break
+            if isinstance(value, np.dtype) and value == np.float64:
+                break
+        else:
+            continue
+        text = "a PE of the wafer has no float64: this target takes float32 and integers"
+        return Failure(Status.REFUSED, Status.TERMINATES, FailureKind.UNSUPPORTED, text)
+    return None
+
+
+def _explained(failure: Failure, halt: str) -> Failure:
+    """With what the machine said, where that is why."""
+    if not halt or halt in failure.message:
+        return failure
+    return replace(failure, details="\n".join(filter(None, (failure.details, halt))))
