@@ -302,6 +302,13 @@ def _verdict(reply: VerifyReply) -> str:
     return f"{_stopped(reply)}: {verdict} {where}; {found}"
 
 
+def _cycles(reply: RunReply) -> Iterable[str]:
+    """Of a simulated device, in place of a speed."""
+    if reply.cycles is not None:
+        speed = _number(reply.projected_gbps)
+        yield f"{reply.cycles} cycles, projected {speed} GB/s: {reply.projection_basis}"
+
+
 def _run(reply: RunReply) -> Iterable[str]:
     timeless = reply.execution not in (None, Execution.HARDWARE) and reply.status == "bound_ok"
     if timeless and reply.ratio is None:
@@ -309,6 +316,7 @@ def _run(reply: RunReply) -> Iterable[str]:
             f"bound_ok on {reply.field} ({reply.execution}, so no speed): equals the golden "
             f"answer. run_id {reply.run_id}"
         )
+        yield from _cycles(reply)
         return
     if reply.status != "timed" and reply.ratio is None and reply.run_gbps is None:
         yield f"{_stopped(reply)} on {reply.field}. run_id {reply.run_id}"
@@ -328,6 +336,7 @@ def _run(reply: RunReply) -> Iterable[str]:
     state = reply.status if timeless or reply.stage is None else _stopped(reply)
     how = f"{reply.execution}, so no speed" if timeless else f"{reply.execution}"
     yield f"{state} on {reply.field} ({how}): {told}. run_id {reply.run_id}"
+    yield from _cycles(reply)
     yield from mode_line(reply)
     disturbed = sum(sample.disturbed for sample in reply.samples)
     if disturbed:
