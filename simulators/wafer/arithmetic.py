@@ -8,7 +8,7 @@ from .compiling import compiled
 from .numbers import F16, F32, U64, bits_of_single, of_number, single_of, to_number, width_of, wrap
 from .opcodes import Op
 
-_TOP = np.int64(-(1 << 63))
+_TOP = -(1 << 63)
 
 
 @compiled
@@ -64,7 +64,7 @@ def _floats(op: int, kind: int, x: int, y: int) -> int:
 def _divided(op: int, kind: int, x: int, y: int) -> int:
     if kind == U64 and (x < 0 or y < 0):
         p, q = np.uint64(x), np.uint64(y)
-        return np.int64(p // q) if op == Op.DIV else np.int64(p % q)
+        return int(np.int64(p // q)) if op == Op.DIV else int(np.int64(p % q))
     quotient = abs(x) // abs(y)
     if (x < 0) != (y < 0):
         quotient = -quotient
@@ -79,12 +79,12 @@ def _shifted(op: int, kind: int, x: int, y: int) -> int:
     if op == Op.SHL:
         return wrap(x << y, kind)
     if kind == U64:
-        return np.int64(np.uint64(x) >> np.uint64(y))
+        return int(np.int64(np.uint64(x) >> np.uint64(y)))
     return x >> y
 
 
 @compiled
-def compute(op: int, kind: int, x: int, y: int) -> int:
+def compute(op: int, kind: int, x: int, y: int) -> int:  # noqa: C901 - compiled: a table of cases
     """X op y for operands of one type (a shift's amount is any integer); y is not 0 to divide."""
     if F16 <= kind <= F32:
         return _floats(op, kind, x, y)

@@ -54,7 +54,7 @@ def _stride_rate(S: Flat, x: int, size: int, rate: int) -> int:
         return rate
     if S[H_WSE] == 3:
         # Strided reads of 16 bits at 8 / stride [FAB].
-        return min(rate, max(64, 64 * 8 * 2 // (stride * size)))
+        return int(min(rate, max(64, 64 * 8 * 2 // (stride * size))))
     left = stride & 7
     if left == 0:
         return min(rate, 64)
@@ -64,7 +64,7 @@ def _stride_rate(S: Flat, x: int, size: int, rate: int) -> int:
 
 
 @compiled
-def cycles(S: Flat, u: int) -> int:
+def cycles(S: Flat, u: int) -> int:  # noqa: C901 - compiled: one hot piece
     """Of the operation at u, besides what its instruction costs."""
     op = S[u + U_OP]
     total = S[u + U_TOTAL]
@@ -116,6 +116,7 @@ def operate(S: Flat, M: Memory, pe: int, block: int, u: int) -> int:
     x2 = x1 + X_SIZE
     x3 = x2 + X_SIZE
     count = S[u + U_COUNT]
+    carry = S[block + P_CARRY]
     linear = True
     for i in range(count):
         x = x0 + i * X_SIZE
@@ -134,7 +135,6 @@ def operate(S: Flat, M: Memory, pe: int, block: int, u: int) -> int:
         s0, s1 = S[x0 + X_STRIDE], S[x1 + X_STRIDE]
         s2 = S[x2 + X_STRIDE] if count > 2 else 0
         w0, w1, w2 = widths & 1, (widths >> 1) & 1, (widths >> 2) & 1
-        carry = S[block + P_CARRY]
         for _ in range(n):
             p = v1 if k1 else read(M, m, a1, w1)
             q = v2 if k2 else read(M, m, a2, w2)
@@ -149,7 +149,10 @@ def operate(S: Flat, M: Memory, pe: int, block: int, u: int) -> int:
         for i in range(n):
             p = v1 if k1 else read(M, m, address(S, x1, i), (widths >> 1) & 1)
             q = v2 if k2 else read(M, m, address(S, x2, i), (widths >> 2) & 1)
-            write(M, m, address(S, x0, i), combine(op, p, q, v3, 0), widths & 1)
+            write(M, m, address(S, x0, i), combine(op, p, q, v3, carry), widths & 1)
+            if op == Vector.ADDC16:
+                carry = carries(op, p, q, carry)
+        S[block + P_CARRY] = carry
     return cycles(S, u)
 
 
@@ -174,8 +177,8 @@ def _singles(  # noqa: PLR0913 - compiled: one loop per operation that programs 
     a1, s1 = m + (v1 >> 1), S[x1 + X_STRIDE] >> 1
     a2, s2 = m + (v2 >> 1), S[x2 + X_STRIDE] >> 1
     for _ in range(n):
-        p = v1 if k1 else np.int64(M[a1]) | np.int64(M[a1 + 1]) << 16
-        q = v2 if k2 else np.int64(M[a2]) | np.int64(M[a2 + 1]) << 16
+        p = v1 if k1 else int(np.int64(M[a1]) | np.int64(M[a1 + 1]) << 16)
+        q = v2 if k2 else int(np.int64(M[a2]) | np.int64(M[a2 + 1]) << 16)
         r = combine(op, p, q, v3, 0)
         M[a0] = r & 0xFFFF
         M[a0 + 1] = (r >> 16) & 0xFFFF

@@ -12,9 +12,10 @@ from numba.extending import intrinsic
 F = TypeVar("F", bound=Callable[..., Any])
 Typed = tuple[Any, Callable[..., Any]]
 
-compiled = cast("Callable[[F], F]", njit(cache=True, _nrt=False))
-"""Kept between processes. Nothing here makes arrays, and counting references to those that are passed
-on would take a third of the time."""
+_options: dict[str, Any] = {"cache": True, "_nrt": False}
+compiled = cast("Callable[[F], F]", njit(**_options))
+"""Kept between processes. Nothing here makes arrays, and counting references to those that are
+passed on would take a third of the time."""
 
 
 def _prefetch(_typing: Any, array: Any, index: Any) -> Typed:

@@ -74,7 +74,6 @@ from .state_layout import (
     X_OUT,
     X_SCALAR,
     X_SIZE,
-    X_STRIDE,
 )
 from .vector_rules import carries, combine
 
@@ -125,7 +124,9 @@ def complete(S: Flat, pe: int, block: int, pc: int, what: int, task: int) -> Non
 
 
 @compiled
-def _control(S: Flat, F: Flat, pe: int, block: int, u: int, queue: int, word: int) -> bool:
+def _control(  # noqa: PLR0913 - compiled: arrays, not records
+    S: Flat, F: Flat, pe: int, block: int, u: int, queue: int, word: int
+) -> bool:
     """A control wavelet at the head of a queue that is read; whether the operation ends.
 
     @dfilt counts it; otherwise the operation does as it is told, and by default leaves it to the
@@ -151,7 +152,9 @@ def _control(S: Flat, F: Flat, pe: int, block: int, u: int, queue: int, word: in
 
 
 @compiled
-def _source_ready(S: Flat, F: Flat, pe: int, block: int, u: int, x: int) -> int:
+def _source_ready(  # noqa: C901 - compiled: one hot piece
+    S: Flat, F: Flat, pe: int, block: int, u: int, x: int
+) -> int:
     if S[x + X_KIND] == X_IN:
         queue = S[x + X_BASE]
         while True:
@@ -194,7 +197,7 @@ def _ready(S: Flat, F: Flat, pe: int, block: int, u: int) -> int:
     for i in range(1, S[u + U_COUNT]):
         x = u + U_OPERANDS + i * X_SIZE
         kind = S[x + X_KIND]
-        if kind == X_IN or kind == X_FIFO:
+        if kind == X_IN or kind == X_FIFO:  # noqa: SIM109 - numba is slow with tuples
             found = _source_ready(S, F, pe, block, u, x)
             if found != READY:
                 return found
@@ -212,12 +215,14 @@ def _ready(S: Flat, F: Flat, pe: int, block: int, u: int) -> int:
 
 
 @compiled
-def _fetch(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, i: int) -> int:
+def _fetch(  # noqa: PLR0913 - compiled: arrays, not records
+    S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, i: int
+) -> int:
     """The bits of source i for the next element."""
     x = u + U_OPERANDS + i * X_SIZE
     wide = (S[S[H_WIDTHS] + S[u + U_OP]] >> i) & 1
     kind = S[x + X_KIND]
-    if kind == X_SCALAR or kind == X_NONE:
+    if kind == X_SCALAR or kind == X_NONE:  # noqa: SIM109 - numba is slow with tuples
         return int(S[x + X_BASE])
     if kind == X_IN:
         word = input_pop(F, pe, S[x + X_BASE]) & 0xFFFFFFFF
@@ -238,7 +243,9 @@ def _fetch(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, i: int) -> 
 
 
 @compiled
-def _put(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, value: int) -> None:
+def _put(  # noqa: C901, PLR0913 - compiled: one hot piece
+    S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, value: int
+) -> None:
     """The result of the next element to the destination."""
     x = u + U_OPERANDS
     wide = S[S[H_WIDTHS] + S[u + U_OP]] & 1
@@ -309,7 +316,9 @@ def shape_of(S: Flat, u: int) -> int:
 
 
 @compiled
-def _elements(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, count: int) -> None:
+def _elements(  # noqa: PLR0913 - compiled: arrays, not records
+    S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, count: int
+) -> None:
     """Handle so many elements now."""
     for _ in range(count):
         _element(S, M, F, pe, block, u)
@@ -317,7 +326,9 @@ def _elements(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, count: i
 
 
 @compiled
-def _send_some(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, t: int) -> int:
+def _send_some(  # noqa: PLR0913 - compiled: arrays, not records
+    S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, t: int
+) -> int:
     """Fill the output queue but for one place; 0: one word at a time is wanted.
 
     The ramp takes one word a cycle at most, so that it never finds the queue empty, and nobody can
@@ -337,7 +348,9 @@ def _send_some(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, t: int)
 
 
 @compiled
-def _receive_some(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, t: int) -> int:
+def _receive_some(  # noqa: PLR0913 - compiled: arrays, not records
+    S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, t: int
+) -> int:
     """Take all words but one; 0: one word at a time is wanted.
 
     A word comes per cycle at most, so that the queue isn't full before the next look.
@@ -365,7 +378,9 @@ def _receive_some(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, t: i
 
 
 @compiled
-def advance(S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, t: int) -> int:
+def advance(  # noqa: C901, PLR0913 - compiled: one hot piece
+    S: Flat, M: Memory, F: Flat, pe: int, block: int, u: int, t: int
+) -> int:
     """Handle what can be handled in cycle t; when to look again, -1: when the fabric wakes the PE.
 
     U_FINISH is set when the last element is done.
@@ -417,8 +432,10 @@ def saved(S: Flat, block: int, u: int) -> None:
         if number < 0:
             continue
         x = u + U_OPERANDS + i * X_SIZE
+        if S[x + X_KIND] >= X_IN:
+            continue
         entry = block + P_DSRS + 2 * number
-        moved = S[x + X_BASE] + S[u + U_DONE] * S[x + X_STRIDE]
+        moved = address(S, x, S[u + U_DONE])
         S[entry] = (S[entry] & ~(np.int64(0xFFFF) << 16)) | ((moved & 0xFFFF) << 16)
 
 

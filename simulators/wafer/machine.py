@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from . import schedule
+from . import schedule, wheel
 from . import state_layout as at
 from .costs import Profile
 from .dsd import Vector
@@ -149,7 +149,7 @@ class Machine:
             words[block + at.P_LOOK] = 1
             first = block + at.P_ARGUMENTS
             words[first : first + len(arguments)] = arguments
-            schedule.schedule(words, pe, block, self.cycle + 1)
+            wheel.schedule(words, pe, block, self.cycle + 1)
             waiting += 1
         words[at.H_WAITING] = waiting
 

@@ -15,11 +15,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from .compiling import compiled
+
 Typed = tuple[Any, Callable[..., Any]]
 
 BOOL, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, CB16, F32, DSD = range(14)
 """`opcodes.Scalar`."""
-from .compiling import compiled
 
 
 def _to_double(_typing: Any, _bits: Any) -> Typed:

@@ -99,7 +99,7 @@ def scale(S: Flat, x: int, wide: int) -> None:
     size = 4 if wide else 2
     if kind == X_MEMORY:
         S[x + X_STRIDE] = S[x + X_PATTERN] * size
-    elif kind == X_MEMORY_4D or kind == X_CIRCULAR:
+    elif X_MEMORY_4D <= kind <= X_CIRCULAR:
         S[x + X_STRIDE] = size
 
 
@@ -183,10 +183,12 @@ def _inside(S: Flat, klass: int, low: int, high: int) -> bool:
 
 
 @compiled
-def check(S: Flat, pe: int, pc: int, block: int, x: int, n: int, wide: int) -> bool:
+def check(  # noqa: PLR0913 - compiled: arrays, not records
+    S: Flat, pe: int, pc: int, block: int, x: int, n: int, wide: int
+) -> bool:
     """Whether n elements of an operand lie in one variable; if not, that is a halt."""
     kind = S[x + X_KIND]
-    if n <= 0 or kind == X_SCALAR or kind == X_NONE or (kind >= X_IN and kind != X_POINTER):
+    if n <= 0 or kind == X_NONE or X_IN <= kind <= X_SCALAR:
         return True
     low = high = S[x + X_BASE]
     if kind == X_MEMORY:

@@ -15,13 +15,13 @@ _SIMD: Mapping[tuple[int, int], str] = {
     (1, 4): "fh2s fmaxs fs2h fs2xp16 sar16 sll16 slr16 xp162fs",
     (1, 1): "fmuls clz ctz popcnt dfilt",
 }
-"""Elements per cycle on WSE-2 and WSE-3 → operations [DOC, appendix with the SIMD table]. Those that
-are not in it get one."""
+"""Elements per cycle on WSE-2 and WSE-3 → operations [DOC, appendix with the SIMD table]. Those
+that are not in it get one."""
 _FMACS = {"wse2": 1.0, "wse3": 0.5}
 """WSE-2: n + 6 [SPMM]; WSE-3: 0.50 [FAB]."""
 _SETUP = {"wse2": 3, "wse3": 2}
-"""From the instruction to the first element. With the descriptors that the instruction loads it makes
-n + 6 for @fmacs of two different ones [SPMM], and 2 + n / 4 until the end of @add16 [FAB]."""
+"""From the instruction to the first element. With the descriptors that the instruction loads it
+makes n + 6 for @fmacs of two different ones [SPMM], and 2 + n / 4 until the end of @add16 [FAB]."""
 
 
 def _simd(arch: str) -> dict[str, float]:

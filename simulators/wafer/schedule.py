@@ -1,4 +1,4 @@
-"""The machine's loop: which PE acts in which cycle, tasks, the fabric's steps, the host's streams."""
+"""The machine's loop: what each PE does in a cycle, the fabric's steps, the host's streams."""
 
 from __future__ import annotations
 
@@ -6,84 +6,47 @@ import numpy as np
 import numpy.typing as npt
 
 from .compiling import compiled, prefetch
-from .core import SYNCHRONOUS, _queue_clash, execute
+from .core import execute
 from .fabric import (
     fabric_busy,
     host_length,
     host_pop,
     host_push,
     host_room,
-    input_head,
-    input_length,
-    input_pop,
-    output_length,
     set_time,
-    take_teardown,
 )
 from .fabric_bits import lowest
 from .fabric_layout import H_TABLE, H_WAKE_LIST, H_WAKES, P_INPUT, P_OUTPUT
 from .fabric_step import fabric_step
-from .live import activate, advance, blocked_microthread, complete, saved, waits_for_it
-from .numbers import wrap
+from .live import activate, advance, blocked_microthread, complete, saved
+from .starting import SYNCHRONOUS, queue_clash
 from .state_layout import (
-    COMMAND,
     CURSOR_IN,
-    CURSOR_OUT,
     H_BLOCK,
     H_BLOCKS,
-    H_BUDGET,
     H_DUE,
     H_HALT,
     H_NOW,
-    H_OCCUPIED,
     H_PES,
-    H_SCHEDULED,
     H_WAITING,
-    H_WAKE,
-    H_WHEEL,
-    HANDLER,
     IDLE,
-    K_CHANNEL_COUNT,
-    K_CHANNELS,
-    K_EMPTY,
-    K_FIFO_COUNT,
-    K_FUNCTIONS,
-    K_HANDLERS,
     K_TASKS,
     K_WATCHES,
-    P_ACTIVE,
-    P_ARGUMENTS,
-    P_AT,
-    P_BLOCKED,
-    P_BUDGET,
     P_CLASS,
-    P_COMMAND,
-    P_DEPTH,
     P_DUE,
-    P_FIFOS,
     P_FLUSH,
-    P_FRAME,
-    P_HANDLER,
     P_LIVE,
     P_LOOK,
     P_MEMORY,
-    P_NEXT,
-    P_PC,
-    P_PREVIOUS,
     P_STARTED,
     P_STATE,
     P_TASK,
-    P_TASKS_RUN,
     P_TIME,
     P_TIMER_AT,
     P_TIMER_TASK,
     P_UTS,
     RUNNING,
-    T_ARGUMENTS,
-    T_COUNT,
     T_CYCLES,
-    T_ENTRY,
-    T_KIND,
     T_RUNS,
     TASK,
     U_COMPLETION,
@@ -96,7 +59,6 @@ from .state_layout import (
     U_RESULT_REGISTER,
     U_SIZE,
     WAITING,
-    WHEEL,
     X_BASE,
     X_IN,
     X_KIND,
@@ -105,6 +67,8 @@ from .state_layout import (
     X_SIZE,
     X_STRIDE,
 )
+from .tasks import pick
+from .wheel import NEVER, due_now, next_cycle, schedule
 
 Flat = npt.NDArray[np.int64]
 Code = npt.NDArray[np.int32]
@@ -117,207 +81,8 @@ DONE, REST, HALTED, LIMIT = 0, 1, 2, 3
 """How a run ended: as wanted; nothing moves any more; a halt; the cycle limit."""
 POLL = 8
 """Cycles between looks at what waits for the host; its queues hold 16 words."""
-_NEVER = 1 << 62
 FAR, NEAR, NEXT = 9, 6, 3
 """How many PEs ahead their state is fetched, first what they are, then what they do."""
-
-
-# --- the wheel ---------------------------------------------------------------------------------
-
-
-@compiled
-def unschedule(S: Flat, block: int) -> None:
-    """Take a PE out of the wheel."""
-    slot = S[block + P_AT] & (WHEEL - 1)
-    after, before = S[block + P_NEXT], S[block + P_PREVIOUS]
-    if after:
-        S[S[H_BLOCKS] + (after - 1) * S[H_BLOCK] + P_PREVIOUS] = before
-    if before:
-        S[S[H_BLOCKS] + (before - 1) * S[H_BLOCK] + P_NEXT] = after
-    else:
-        S[S[H_WHEEL] + slot] = after
-        if after == 0:
-            S[S[H_OCCUPIED] + (slot >> 6)] &= ~(np.int64(1) << (slot & 63))
-    S[block + P_AT] = -1
-    S[H_SCHEDULED] -= 1
-
-
-@compiled
-def schedule(S: Flat, pe: int, block: int, cycle: int) -> None:
-    """Have a PE act in a cycle, unless it does so earlier."""
-    known = S[block + P_AT]
-    if known >= 0:
-        if known <= cycle:
-            return
-        unschedule(S, block)
-    slot = cycle & (WHEEL - 1)
-    first = S[S[H_WHEEL] + slot]
-    S[block + P_AT] = cycle
-    S[block + P_NEXT] = first
-    S[block + P_PREVIOUS] = 0
-    if first:
-        S[S[H_BLOCKS] + (first - 1) * S[H_BLOCK] + P_PREVIOUS] = pe + 1
-    S[S[H_WHEEL] + slot] = pe + 1
-    S[S[H_OCCUPIED] + (slot >> 6)] |= np.int64(1) << (slot & 63)
-    S[H_SCHEDULED] += 1
-
-
-@compiled
-def _next_cycle(S: Flat, t: int) -> int:
-    """The next cycle from t on in which a slot holds something that may be due; -1: none."""
-    if S[H_SCHEDULED] == 0:
-        return -1
-    best = np.int64(_NEVER)
-    words = WHEEL // 64
-    first = (t & (WHEEL - 1)) >> 6
-    for i in range(words + 1):
-        word = (first + i) % words
-        mask = S[S[H_OCCUPIED] + word]
-        while mask:
-            slot = word * 64 + lowest(mask)
-            mask &= mask - 1
-            entry = S[S[H_WHEEL] + slot]
-            while entry:
-                block = S[H_BLOCKS] + (entry - 1) * S[H_BLOCK]
-                best = min(best, S[block + P_AT])
-                entry = S[block + P_NEXT]
-        if best < t + 64 * i:
-            break
-    return int(best)
-
-
-# --- tasks -------------------------------------------------------------------------------------
-
-
-@compiled
-def _begin(S: Flat, block: int, task: int, entry: int, t: int) -> None:
-    """Start a task's code, after what waking it takes."""
-    S[block + P_TASK] = task
-    S[block + P_PC] = entry
-    S[block + P_DEPTH] = 0
-    S[block + P_FRAME] = block + P_FIFOS + 4 * S[S[block + P_CLASS] + K_FIFO_COUNT]
-    S[block + P_BUDGET] = S[H_BUDGET]
-    S[block + P_STATE] = RUNNING
-    S[block + P_TIME] = t + S[H_WAKE]
-    S[block + P_STARTED] = t
-    S[block + P_TASKS_RUN] += 1
-
-
-@compiled
-def _arguments(S: Flat, block: int, entry: int, word: int) -> None:
-    """A wavelet's bits as the arguments of the task that was begun."""
-    frame = S[block + P_FRAME]
-    for i in range(S[entry + T_COUNT]):
-        bits = S[entry + T_ARGUMENTS + 2 * i]
-        kind = S[entry + T_ARGUMENTS + 2 * i + 1]
-        part = word & ((1 << bits) - 1)
-        word >>= bits
-        S[frame + i] = wrap(part, kind) if kind < 9 else part
-
-
-@compiled
-def _read_by_operation(S: Flat, block: int, channel: int) -> bool:
-    mask = S[block + P_UTS]
-    for other in range(9):
-        if (mask >> other) & 1:
-            u = block + P_LIVE + other * U_SIZE
-            if waits_for_it(S, u, channel, False):
-                return True
-    return False
-
-
-@compiled
-def _from_channels(S: Flat, F: Flat, pe: int, block: int, t: int) -> bool:
-    """Start the data or control task of the first channel that has one to start."""
-    klass = S[block + P_CLASS]
-    blocked = S[block + P_BLOCKED]
-    for i in range(S[klass + K_CHANNEL_COUNT]):
-        row = S[klass + K_CHANNELS] + 3 * i
-        channel, task = S[row], S[row + 1]
-        if input_length(F, pe, channel) == 0 or (blocked >> S[row + 2]) & 1:
-            continue
-        word = input_head(F, pe, channel)
-        if (word >> 32) & 1:
-            number = (word >> 16) & 63
-            entry = S[klass + K_TASKS] + number * TASK
-            if S[entry + T_KIND] != 3:
-                if _read_by_operation(S, block, channel):
-                    continue
-                # Nothing is bound to it: the PE takes no notice.
-                input_pop(F, pe, channel)
-                if input_length(F, pe, channel):
-                    return _from_channels(S, F, pe, block, t)
-                continue
-            if (blocked >> number) & 1:
-                continue
-            input_pop(F, pe, channel)
-            _begin(S, block, number, S[entry + T_ENTRY], t)
-            _arguments(S, block, entry, word & 0xFFFF)
-            return True
-        if task < 0:
-            continue
-        entry = S[klass + K_TASKS] + task * TASK
-        input_pop(F, pe, channel)
-        _begin(S, block, task, S[entry + T_ENTRY], t)
-        _arguments(S, block, entry, word & 0xFFFFFFFF)
-        return True
-    return False
-
-
-@compiled
-def _handlers(S: Flat, F: Flat, pe: int, block: int, t: int) -> bool:
-    """Start the handler of a colour in teardown, or of a queue that was to be flushed."""
-    klass = S[block + P_CLASS]
-    torn = take_teardown(F, pe)
-    if torn:
-        S[block + P_HANDLER] |= torn
-    mask = S[block + P_HANDLER]
-    while mask:
-        color = lowest(mask)
-        mask &= mask - 1
-        function = S[klass + K_HANDLERS + color]
-        S[block + P_HANDLER] &= ~(1 << color)
-        if function >= 0:
-            _begin(S, block, HANDLER, S[S[klass + K_FUNCTIONS] + 2 * function], t)
-            return True
-        entry = S[klass + K_TASKS] + 29 * TASK
-        if S[entry + T_KIND]:
-            _begin(S, block, 29, S[entry + T_ENTRY], t)
-            return True
-    mask = S[block + P_FLUSH]
-    while mask:
-        queue = lowest(mask)
-        mask &= mask - 1
-        length = input_length(F, pe, queue - 16) if queue >= 16 else output_length(F, pe, queue)
-        if length == 0:
-            S[block + P_FLUSH] &= ~(1 << queue)
-            function = S[klass + K_EMPTY + queue]
-            if function >= 0:
-                _begin(S, block, HANDLER, S[S[klass + K_FUNCTIONS] + 2 * function], t)
-                return True
-    return False
-
-
-@compiled
-def _pick(S: Flat, F: Flat, pe: int, block: int, t: int) -> bool:
-    """Start a task: a handler, the host's command, the least local id, then data in order."""
-    klass = S[block + P_CLASS]
-    if _handlers(S, F, pe, block, t):
-        return True
-    command = S[block + P_COMMAND]
-    if command >= 0:
-        S[block + P_COMMAND] = -1
-        _begin(S, block, COMMAND, S[S[klass + K_FUNCTIONS] + 2 * command], t)
-        for i in range(16):
-            S[S[block + P_FRAME] + i] = S[block + P_ARGUMENTS + i]
-        return True
-    ready = S[block + P_ACTIVE] & ~S[block + P_BLOCKED]
-    if ready:
-        task = lowest(ready)
-        S[block + P_ACTIVE] &= ~(np.int64(1) << task)
-        _begin(S, block, task, S[S[klass + K_TASKS] + task * TASK + T_ENTRY], t)
-        return True
-    return _from_channels(S, F, pe, block, t)
 
 
 # --- a PE's cycle ------------------------------------------------------------------------------
@@ -340,7 +105,7 @@ def _finish(S: Flat, pe: int, block: int, number: int, t: int) -> None:
 @compiled
 def _operations(S: Flat, M: Memory, F: Flat, pe: int, block: int, t: int) -> int:
     """Advance all live operations by this cycle; the earliest cycle to look again."""
-    soonest = np.int64(_NEVER)
+    soonest = NEVER
     moved = False
     waits = False
     mask = S[block + P_UTS]
@@ -354,7 +119,7 @@ def _operations(S: Flat, M: Memory, F: Flat, pe: int, block: int, t: int) -> int
             soonest = min(soonest, due)
             continue
         u = block + P_LIVE + number * U_SIZE
-        if number == SYNCHRONOUS and S[u + U_DONE] == 0 and _queue_clash(S, block, u) >= 0:
+        if number == SYNCHRONOUS and S[u + U_DONE] == 0 and queue_clash(S, block, u) >= 0:
             waits = True
             continue
         done = S[u + U_DONE]
@@ -376,10 +141,12 @@ def _operations(S: Flat, M: Memory, F: Flat, pe: int, block: int, t: int) -> int
 
 
 @compiled
-def act(S: Flat, C: Code, M: Memory, F: Flat, pe: int, t: int) -> None:
+def act(  # noqa: C901, PLR0915 - compiled: one hot piece
+    S: Flat, C: Code, M: Memory, F: Flat, pe: int, t: int
+) -> None:
     """All that a PE does in cycle t; it is scheduled again for what is known to come."""
     block = S[H_BLOCKS] + pe * S[H_BLOCK]
-    soonest = np.int64(_NEVER)
+    soonest = NEVER
     if S[block + P_TIMER_TASK] >= 0:
         if S[block + P_TIMER_AT] <= t:
             activate(S, pe, block, 0, S[block + P_TIMER_TASK])
@@ -392,7 +159,7 @@ def act(S: Flat, C: Code, M: Memory, F: Flat, pe: int, t: int) -> None:
         state = S[block + P_STATE]
         if state == WAITING:
             break
-        if state == CURSOR_IN or state == CURSOR_OUT:
+        if state >= CURSOR_IN:
             S[block + P_TIME] = t
         elif S[block + P_TIME] > t:
             soonest = min(soonest, S[block + P_TIME])
@@ -400,7 +167,7 @@ def act(S: Flat, C: Code, M: Memory, F: Flat, pe: int, t: int) -> None:
         elif state == IDLE:
             if S[block + P_LOOK] == 0 and S[block + P_FLUSH] == 0:
                 break
-            if not _pick(S, F, pe, block, t):
+            if not pick(S, F, pe, block, t):
                 S[block + P_LOOK] = 0
                 if S[block + P_FLUSH]:
                     soonest = min(soonest, t + 1)
@@ -416,9 +183,9 @@ def act(S: Flat, C: Code, M: Memory, F: Flat, pe: int, t: int) -> None:
             soonest = min(soonest, t + 1)
         if state == IDLE:
             _note(S, block)
-        if state == CURSOR_IN or state == CURSOR_OUT:
+        if state >= CURSOR_IN:
             break
-    if soonest < _NEVER:
+    if soonest < NEVER:
         schedule(S, pe, block, max(soonest, t + 1))
 
 
@@ -433,26 +200,9 @@ def _note(S: Flat, block: int) -> None:
 
 
 @compiled
-def _due(S: Flat, t: int) -> int:
-    """Take the PEs that act in cycle t out of the wheel, into the list at `H_DUE`; how many."""
-    slot = S[H_WHEEL] + (t & (WHEEL - 1))
-    entry = S[slot]
-    count = 0
-    while entry:
-        block = S[H_BLOCKS] + (entry - 1) * S[H_BLOCK]
-        after = S[block + P_NEXT]
-        if after:
-            prefetch(S, S[H_BLOCKS] + (after - 1) * S[H_BLOCK])
-        if S[block + P_AT] == t:
-            unschedule(S, block)
-            S[S[H_DUE] + count] = entry - 1
-            count += 1
-        entry = after
-    return count
-
-
-@compiled
-def _foresee(S: Flat, M: Memory, F: Flat, i: int, count: int, t: int) -> None:
+def _foresee(  # noqa: C901 - compiled: one hot piece
+    S: Flat, M: Memory, F: Flat, i: int, count: int, t: int
+) -> None:
     """Have at hand what the PEs will touch that act soon: most of it is not in the cache."""
     if i + FAR < count:
         pe = S[S[H_DUE] + i + FAR]
@@ -525,7 +275,7 @@ def _collect(F: Flat, receives: Flat, words: Flat) -> bool:
 
 
 @compiled
-def run(  # noqa: PLR0913 - compiled: arrays, not records
+def run(  # noqa: C901, PLR0913 - compiled: the machine's loop, over arrays
     S: Flat,
     C: Code,
     M: Memory,
@@ -552,7 +302,7 @@ def run(  # noqa: PLR0913 - compiled: arrays, not records
         if t >= limit:
             S[H_NOW] = t
             return LIMIT
-        count = _due(S, t)
+        count = due_now(S, t)
         for i in range(count):
             _foresee(S, M, F, i, count, t)
             act(S, C, M, F, S[S[H_DUE] + i], t)
@@ -572,7 +322,7 @@ def run(  # noqa: PLR0913 - compiled: arrays, not records
                 schedule(S, pe, block, t + 1)
             t += 1
             continue
-        due = _next_cycle(S, t + 1)
+        due = next_cycle(S, t + 1)
         if due < 0:
             if _collect(F, receives, receive_words) and until == RECEIVED:
                 S[H_NOW] = t

@@ -97,7 +97,7 @@ def _scaled(bits: int, power: int, kind: int) -> int:
 
 
 @compiled
-def _integer(op: int, x: int, y: int, carry: int) -> int:
+def _integer(op: int, x: int, y: int, carry: int) -> int:  # noqa: C901 - compiled: a table of cases
     if op == Vector.ADD16:
         return (x + y) & 0xFFFF
     if op == Vector.ADDC16:
@@ -126,7 +126,7 @@ def _integer(op: int, x: int, y: int, carry: int) -> int:
 
 
 @compiled
-def _converted(op: int, x: int, y: int) -> int:
+def _converted(op: int, x: int, y: int) -> int:  # noqa: C901 - compiled: a table of cases
     if op == Vector.FH2S:
         return of_number(to_number(x, F16), F32)
     if op == Vector.FS2H:
@@ -184,7 +184,9 @@ def multiply_add(x: int, y: int, z: int) -> int:
 
 
 @compiled
-def combine(op: int, x: int, y: int, z: int, carry: int) -> int:
+def combine(  # noqa: C901 - compiled: a table of cases
+    op: int, x: int, y: int, z: int, carry: int
+) -> int:
     """One element of an operation: x, y and z are the bits of its sources in their order."""
     if op == Vector.MOV32 or op == Vector.FMOVS or op == Vector.MOV16:
         return x

@@ -59,7 +59,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def build(wish: Wish) -> Outcome:
     """Compile and, if there is a program, write the folder."""
-    compiled = compile_program(wish.main, wish.options, lint=wish.lint)
+    compiled = compile_program(wish.main, wish.options)
     if compiled.program is not None:
         _write(wish, compiled.program)
     return Outcome(compiled.program, tuple(compiled.diagnostics))

@@ -59,7 +59,7 @@ async def test_tiers_families_styles_and_tools_are_offered(client: Client) -> No
         tools = await of_uri(client, "tools/{tool}", "tool")
 
     assert tiers == ["user", "knowledgeable", "expert"]
-    assert families == ["numba", "cuda", "rocm"]
+    assert families == ["numba", "cuda", "rocm", "wafer"]
     assert styles == ["naive", "tuned"]
     assert strange == ["naive", "tuned", "sz"]
     assert "compile_kernel" in tools

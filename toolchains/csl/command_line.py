@@ -24,7 +24,6 @@ class Wish:
     options: Options
     verbose: bool = False
     json: bool = False
-    lint: bool = False
 
 
 class OptionsError(Exception):
@@ -52,7 +51,7 @@ def parse(arguments: Sequence[str]) -> Wish:
         **({} if given.max_inlined_iterations is None else _inlined(given.max_inlined_iterations)),
     )
     out = Path(given.output)
-    return Wish(Path(given.file), out, options, given.verbose, given.json, given.lint)
+    return Wish(Path(given.file), out, options, given.verbose, given.json)
 
 
 def _inlined(count: int) -> dict[str, int]:
@@ -78,7 +77,6 @@ def _parser() -> _Parser:
     add("--fp16-format", type=_half, default="f16", help="of @fp16(): f16, bf16 or cb16")
     add("--max-inlined-iterations", type=int, help="of `inline for`")
     add("--sdk-dialect", choices=("1.4", "2.10"), default="1.4", help="of the language")
-    add("--lint", action="store_true", help="also check functions that nothing calls")
     add("--json", action="store_true", help="print diagnostics as JSON")
     add("--verbose", action="store_true", help="print what every PE's memory holds")
     for name in ("--width-west-buf", "--width-east-buf", "--max-parallelism"):

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from simulators.wafer.program import COLORS, Program, Route, Stream
 
 from .analysis.analysis import Analysis
+from .checks import check_program, check_tiles
 from .evaluation import Options
 from .layout import Layout, compile_tiles, export_table, run_layout
 from .library import text as library_text
@@ -38,7 +39,7 @@ def read_file(path: str) -> str:
 
 
 def compile_program(
-    main: Path | str, options: Options, read: Reader = read_file, *, lint: bool = False
+    main: Path | str, options: Options, read: Reader = read_file
 ) -> Compiled:
     """Compile the layout file `main`; read: text of a file by its path. Mistakes are data."""
     reports = Reports()
@@ -47,9 +48,10 @@ def compile_program(
     if layout is None:
         return Compiled(None, tuple(reports.found))
     streams = _streams(analysis)
-    tiles = compile_tiles(analysis, layout, lint)
+    tiles = compile_tiles(analysis, layout)
     if reports.errors:
         return Compiled(None, tuple(reports.found))
+    check_tiles(tiles, layout, options, reports)
     places = PlaceTable()
     classes = tuple(
         lower_tile(tile, options, one.file, places, reports)
@@ -78,6 +80,7 @@ def compile_program(
         channels=options.channels,
         memcpy=options.memcpy,
     )
+    check_program(program, tiles, layout, options, reports)
     return Compiled(program, tuple(reports.found))
 
 

@@ -111,16 +111,16 @@ def run_layout(analysis: Analysis, file: str) -> Layout | None:
     )
 
 
-def compile_tiles(analysis: Analysis, layout: Layout, lint: bool = False) -> list[Tile]:
+def compile_tiles(analysis: Analysis, layout: Layout) -> list[Tile]:
     """The tile program of every class. Errors are in the reports."""
     tiles = []
     for number, one in enumerate(layout.classes):
         rows, columns = np.nonzero(layout.class_of == number)
         analysis.placement.sharing = tuple(zip(columns.tolist(), rows.tolist(), strict=True))
         tile, _ = analysis.compile_tile(one.file, one.params, one.span)
-        if lint:
-            analysis.check_unreached()
+        analysis.check_unreached()
         tiles.append(tile)
+    analysis.report_unreached()
     _check_colors(analysis.reports, layout, tiles)
     return tiles
 

@@ -33,6 +33,7 @@ def analysed(
     tile, instance = analysis.compile_tile("main.csl", params)
     if unreached:
         analysis.check_unreached()
+        analysis.report_unreached()
     return tile, instance, reports
 
 

@@ -12,12 +12,13 @@ def test_functions_are_looked_at_only_when_reached() -> None:
     assert said(text) == []
 
 
-def test_functions_that_nothing_reaches_can_be_checked_for_warnings() -> None:
+def test_functions_that_nothing_reaches_can_be_checked_for_notes() -> None:
     tile, _, reports = analysed(
         "fn wrong() void {\n nowhere(); }\nfn f() void {}" + EXPORT, unreached=True
     )
     (found,) = reports.found
-    assert (found.severity, found.code) == ("warning", "undefined-name")
+    assert (found.severity, found.code) == ("note", "undefined-name")
+    assert found.message == "in `wrong`, which nothing calls: `nowhere` is not declared"
     assert [one.name for one in tile.functions] == ["f"]
 
 
@@ -185,9 +186,8 @@ def test_mistakes_in_imports_are_reported(arguments: str, message: str) -> None:
     assert error_of(texts).split(" => ")[0] == message
 
 
-def test_a_param_without_a_value_is_only_warned_of_if_nothing_uses_it() -> None:
-    (found,) = analysed("param n: u16;")[2].found
-    assert (found.severity, found.code) == ("warning", "missing-param")
+def test_a_param_needs_a_value_only_if_something_uses_it() -> None:
+    assert said("param n: u16;") == []
     (found,) = analysed("param n: u16;\nconst m = n;")[2].found
     assert (found.severity, found.message) == (
         "error",

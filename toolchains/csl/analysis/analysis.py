@@ -29,19 +29,11 @@ class Analysis(Evaluation):
                 root = self.instance(file, params, "", span)
                 self.drain()
                 finish(self)
-                self._warn_unbound()
             except CslError as problem:
                 self.reports.add(problem.diagnostic)
             except RecursionError:
                 self.reports.add(error(span, "too-deep", "this nests too deeply").diagnostic)
         return self.tile, root
-
-    def _warn_unbound(self) -> None:
-        for instance in self.instances:
-            for name, slot in instance.slots.items():
-                if isinstance(slot.node, nodes.Param) and slot.state is State.FRESH:
-                    message = f"the parameter `{name}` has neither a value nor a use"
-                    self.reports.warn(slot.span, "missing-param", message)
 
     def layout_instance(self, file: str, params: Known | None = None) -> Instance | None:
         """The instance of the file with the layout block; None if it can't be read."""
@@ -62,16 +54,25 @@ class Analysis(Evaluation):
         return bool(blocks)
 
     def check_unreached(self) -> None:
-        """Mistakes in functions of the last tile program that nothing reaches, as warnings."""
-        reports, self.reports = self.reports, Reports()
+        """Look at functions of the last tile program that nothing has reached so far, once each."""
+        reports, reached = self.reports, set(self.reached)
         tile, self._tile = self._tile, Tile(self._tile.file, self._tile.arch)
         with deep_recursion():
             for instance in list(self.instances):
                 self._check_instance(instance)
-        found, self.reports, self._tile = self.reports, reports, tile
-        for one in found.found:
-            if one.code not in _OF_CONTEXT:
-                reports.add(replace(one, severity=Severity.WARNING))
+        self.reports, self._tile, self.reached = reports, tile, reached
+
+    def report_unreached(self) -> None:
+        """What `check_unreached` found in functions that nothing has reached by now, as notes.
+
+        Published programs have such mistakes, and work: the language looks at what is reached.
+        """
+        self.keep_reached()
+        for node, found in self.unreached.items():
+            for one in found if id(node) not in self.ever_reached else ():
+                if one.code not in _OF_CONTEXT and one.severity is not Severity.NOTE:
+                    message = f"in `{node.name}`, which nothing calls: {one.message}"
+                    self.reports.add(replace(one, severity=Severity.NOTE, message=message))
 
     def _check_instance(self, instance: Instance) -> None:
         for name, slot in instance.slots.items():
@@ -80,21 +81,26 @@ class Analysis(Evaluation):
                 continue
             if node.name_span.source.library:
                 continue
+            if id(node) in self.ever_reached or node in self.unreached:
+                continue
+            self.reports = Reports()
             try:
                 value = self.slot(instance, name, slot.span).value
                 if value is not None and isinstance(value.data, FunctionValue):
+                    if value.data in self.reached:
+                        continue
                     self._check_function(value.data)
             except CslError as problem:
                 self.reports.add(problem.diagnostic)
+            self.unreached[node] = tuple(self.reports.found)
 
     def _check_function(self, value: FunctionValue) -> None:
         kind = self.function_type(value)
-        generic = ANYTYPE in kind.parameters or any(one.comptime for one in value.node.formals)
-        if generic or value in self.reached:
+        if ANYTYPE in kind.parameters or any(one.comptime for one in value.node.formals):
             return
         self.specialise(value, value.node.name_span)
         self.drain()
 
 
-_OF_CONTEXT = frozenset({"comptime-only", "builtin-context"})
+_OF_CONTEXT = frozenset({"comptime-only", "builtin-context", "assertion"})
 """What is wrong with code only because it was looked at as code that runs on a PE."""

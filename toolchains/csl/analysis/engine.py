@@ -13,7 +13,7 @@ from toolchains.csl import builtins, nodes, tree, types
 from toolchains.csl.evaluation import Context, Item, Live, Options, Site
 from toolchains.csl.foreign import suggestion
 from toolchains.csl.placement import Placement
-from toolchains.csl.source import CslError, Note, Reader, Reports, Span, error
+from toolchains.csl.source import CslError, Diagnostic, Note, Reader, Reports, Span, error
 from toolchains.csl.tile import Tile
 from toolchains.csl.types import IMPORTED_MODULE, TYPE, Function, Type
 from toolchains.csl.values import Active, Address, Dsd, FifoValue, FunctionValue, Known, Variable
@@ -88,6 +88,12 @@ class Evaluation:
         self.reports = reports
         self.files = Files(read, library, options.dialect)
         self.placement = Placement()
+        self.reached: set[FunctionValue] = set()
+        """Functions that were run, called or bound."""
+        self.ever_reached: set[int] = set()
+        """By the identity of their declarations, in all tile programs and the layout."""
+        self.unreached: dict[nodes.FunctionDecl, tuple[Diagnostic, ...]] = {}
+        """What is wrong with functions that nothing had reached when they were looked at."""
         self.start("")
 
     def start(self, file: str) -> None:
@@ -97,8 +103,8 @@ class Evaluation:
         self.naming: list[str] = []
         self.steps = 0
         self.inline_depth = 0
-        self.reached: set[FunctionValue] = set()
-        """Functions that were run, called or bound."""
+        self.keep_reached()
+        self.reached = set()
         self.instances: list[Instance] = []
         """In the order in which they were made."""
         self.pending: list[Pending] = []
@@ -107,6 +113,10 @@ class Evaluation:
         self._functions: dict[object, tree.Function] = {}
         self._signatures: dict[FunctionValue, Function] = {}
         self._memory: dict[Known, Variable] = {}
+
+    def keep_reached(self) -> None:
+        """Remember which functions the last tile program reached."""
+        self.ever_reached.update(id(one.node) for one in self.reached)
 
     @property
     def tile(self) -> Tile:

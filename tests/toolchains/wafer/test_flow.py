@@ -1,0 +1,69 @@
+"""What a wafer submission's host part may do, and what it may not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from toolchains.wafer_flow import HEADER_BYTES, ROW_BYTES, Traffic, misuse
+
+FIELD = np.arange(1, 4001, dtype=np.float32)
+STREAM = (np.arange(2000, dtype=np.uint32) * 2654435761).view(np.uint8)
+
+
+def traffic(*, sent: np.ndarray, back: np.ndarray, rows: int = 1, arguments: int = 3) -> Traffic:
+    return Traffic([sent.tobytes()], [back.tobytes()], arguments, False, rows, 1)
+
+
+def test_the_field_padded_and_permuted_may_go_in_and_words_that_came_back_may_go_out() -> None:
+    padded = np.concatenate([FIELD[::-1], np.zeros(96, np.float32)])
+
+    told = misuse(traffic(sent=padded, back=STREAM), [FIELD, 0.1], [STREAM[: 4 * 1500]])
+
+    assert told == ""
+
+
+def test_words_computed_by_the_host_may_not_go_in() -> None:
+    told = misuse(traffic(sent=FIELD * 3.5, back=STREAM), [FIELD, 0.1], [STREAM])
+
+    assert told.endswith("the host part may reshape, pad with zeros and permute, not compute")
+    assert "different words copied to the device are none that the call was given" in told
+
+
+def test_a_stream_that_the_host_made_is_not_taken_for_the_devices() -> None:
+    told = misuse(traffic(sent=FIELD, back=FIELD), [FIELD, 0.1], [STREAM])
+
+    assert told.startswith("2000 of the words returned did not come back from the device")
+
+
+def test_a_word_that_came_back_once_is_good_for_one_word_of_the_stream() -> None:
+    twice = np.concatenate([STREAM, STREAM])
+
+    told = misuse(traffic(sent=FIELD, back=STREAM), [FIELD, 0.1], [twice])
+
+    assert told.startswith("2000 of the words returned")
+
+
+def test_a_header_and_something_per_row_may_be_the_hosts_own() -> None:
+    own = np.full((HEADER_BYTES + 2 * ROW_BYTES) // 4, 0xABCDEF, np.uint32).view(np.uint8)
+    whole = np.concatenate([own, STREAM])
+
+    assert misuse(traffic(sent=FIELD, back=STREAM, rows=2), [FIELD, 0.1], [whole]) == ""
+    assert misuse(traffic(sent=FIELD, back=STREAM, rows=1), [FIELD, 0.1], [whole]) != ""
+
+
+def test_launches_do_not_carry_the_field() -> None:
+    told = misuse(traffic(sent=FIELD, back=STREAM, arguments=4000), [FIELD], [STREAM])
+
+    assert told.startswith("launches carried 4000 values, more than 126")
+
+
+def test_small_integers_may_go_in_a_word_each() -> None:
+    codes = np.arange(3000, dtype=np.uint16)
+
+    told = misuse(
+        Traffic([codes.astype(np.uint32).tobytes()], [codes.tobytes()], 0, False, 1, 1),
+        [codes],
+        [codes],
+    )
+
+    assert told == ""

@@ -1,0 +1,66 @@
+"""Queues that code uses and nothing gives a colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from simulators.wafer.program import TaskKind
+from toolchains.csl import tree
+from toolchains.csl.evaluation import Options
+from toolchains.csl.source import Diagnostic, Severity, Span
+from toolchains.csl.tile import Tile
+
+from .operands import Fabric, Operands
+from .trees import Code
+
+_MEMCPY = (0, 1)
+"""Queues of WSE-3 that are memcpy's."""
+
+
+Queues = frozenset[tuple[bool, int]]
+"""Whether they are for output, and their numbers."""
+
+
+def queues_of(tiles: Sequence[Tile]) -> dict[str, Queues]:
+    """The queues that the programs of each file initialise, for any PE.
+
+    Published programs initialise those of an edge only where it is, and choose at run time.
+    """
+    found: dict[str, set[tuple[bool, int]]] = {}
+    for tile in tiles:
+        found.setdefault(tile.file, set()).update((one.output, one.id) for one in tile.queues)
+    return {file: frozenset(queues) for file, queues in found.items()}
+
+
+def check_queues(
+    tile: Tile, code: Code, operands: Operands, how: Options, known: Queues
+) -> Iterator[Diagnostic]:
+    """Operations and data tasks whose queue gets no colour, in no program of the file."""
+    for node in code.all():
+        if isinstance(node, tree.VectorOp):
+            stream = operands.stream(node)
+            for one in stream.operands if stream is not None else ():
+                if _needs(one, how) and (one.output, one.queue) not in known:
+                    user = f"@{node.vector.name.lower()}"
+                    yield _missing(tile, one.output, one.queue, node.span, user)
+    if how.arch == "wse3":
+        for binding in tile.bindings:
+            lacks = binding.kind is TaskKind.DATA and (False, binding.id) not in known
+            if lacks and not (how.memcpy and binding.id in _MEMCPY):
+                name = f"the data task `{binding.value.node.name}`"
+                yield _missing(tile, False, binding.id, binding.span, name)
+
+
+def _needs(one: Fabric, how: Options) -> bool:
+    """An output queue of WSE-2 takes its colour from the DSD."""
+    return how.arch == "wse3" or not one.output
+
+
+def _missing(tile: Tile, output: bool, queue: int, span: Span, user: str) -> Diagnostic:
+    kind = "output_queue" if output else "input_queue"
+    message = f"{kind} {queue} is not initialised, so {user} never gets or gives a wavelet"
+    others = sorted(one.id for one in tile.queues if one.output is output)
+    hint = f"@initialize_queue(@get_{kind}({queue}), .{{ .color = … }}) in a comptime block"
+    if others:
+        hint += f"; initialised here: {', '.join(map(str, others))}"
+    return Diagnostic(Severity.WARNING, "queue-not-initialised", message, span, hint)
