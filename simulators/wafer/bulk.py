@@ -105,7 +105,9 @@ def _linear(S: Flat, x: int) -> bool:
 
 
 @compiled
-def operate(S: Flat, M: Memory, pe: int, block: int, u: int) -> int:
+def operate(  # noqa: C901, PLR0915 - compiled: three loops for what operands can be
+    S: Flat, M: Memory, pe: int, block: int, u: int
+) -> int:
     """Do the operation at u; the cycles it takes. A range that isn't one variable's is a halt."""
     op = S[u + U_OP]
     n = S[u + U_TOTAL]

@@ -287,7 +287,7 @@ class Machine:
             return "of the host's command"
         for task in one.tasks:
             if task.id == number:
-                return one.functions[task.function].name
+                return str(one.functions[task.function].name)
         return ""
 
     # --- what is known afterwards ----------------------------------------------------------

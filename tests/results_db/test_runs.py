@@ -94,7 +94,9 @@ def test_a_comparison_has_a_row_per_direction_and_is_not_ranked(home: Path) -> N
     ledger.close()
 
     found = drained(
-        home, "SELECT direction, verdict, speedup, pairs, against, len(seconds) FROM comparisons"
+        home,
+        "SELECT direction, verdict, speedup, pairs, against, len(seconds) FROM comparisons "
+        "ORDER BY direction",
     )
 
     assert found == [("compress", "faster", 2.0, 7, "k2", 7),
