@@ -12,7 +12,7 @@ CONTRACT = " ".join(
         "(SdkCompiler, SdkRuntime, memcpy) and `szstream`; layout.csl and *.csl lie beside it and",
         "are compiled when SdkCompiler.compile(folder, 'layout.csl', options) asks (--arch is the",
         "target's if it is not given). Codecs define compress(data, abs_bound) -> 1-D uint8 array",
-        "and decompress(stream, shape, dtype) -> array, in two processes; stages define run(*inputs).",
+        "and decompress(stream, shape, dtype) -> array, in two processes; stages run(*inputs).",
         "float32 only: a PE has no float64. The host part may reshape, pad with zeros and permute;",
         "the device computes: words copied to it are the field's, words returned came back from",
         "it, but for a header of 72 bytes and 64 bytes per row of PEs. No speed but cycles.",

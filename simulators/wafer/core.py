@@ -181,11 +181,11 @@ def execute(  # noqa: C901, PLR0913, PLR0915 - the interpreter's loop: one branc
             S[fp + a] = converted(S[fp + b], kind, c)
         elif op == Op.DSD_OPERATE:
             operation = S[klass + K_OPERATIONS] + c * O_SIZE
+            S[block + P_FRAME] = fp
             if touches_fabric(S, block, operation):
                 if now > t:
                     break
                 now += cost
-                S[block + P_FRAME] = fp
                 held = start(S, M, pe, block, c, pc, now, fp + a)
                 if S[8] != 0:
                     break
@@ -195,7 +195,6 @@ def execute(  # noqa: C901, PLR0913, PLR0915 - the interpreter's loop: one branc
                     break
                 now += held
                 continue
-            S[block + P_FRAME] = fp
             now += cost + start(S, M, pe, block, c, pc, now, fp + a)
             if S[8] != 0:
                 break

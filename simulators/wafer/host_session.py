@@ -145,6 +145,8 @@ class Session:
     _results: dict[int, bytes] = field(default_factory=dict)
     _taken: dict[tuple[int, Spot], int] = field(default_factory=dict)
     _tickets: int = 0
+    _streamed: bool = False
+    """Whether words were sent since the program was last at rest."""
 
     def submit(self, act: Callable[[], bytes], *, stream: bool = False) -> int:
         """Queue a command; its ticket."""
@@ -187,7 +189,13 @@ class Session:
 
     def _next(self) -> None:
         command = self._pending[0]
-        if not command.stream:
+        if command.stream:
+            self._streamed = True
+        else:
+            if self._streamed:
+                # A copy takes the host far longer than the PEs need for what they were sent.
+                self._streamed = False
+                self.device.run_quiet(wanted=self._wanted())
             outcome = self.device.run_ready(wanted=self._wanted())
             if outcome.text:
                 later = next((one for one in self._pending if one.stream), None)

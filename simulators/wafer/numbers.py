@@ -122,7 +122,7 @@ def widen(bits: int, exponent_bits: int, mantissa_bits: int) -> float:
 def to_number(bits: int, kind: int) -> float:
     """The double that a float of any type is."""
     if kind == F32:
-        return float(single_of(bits))
+        return float(np.float64(single_of(bits)))
     if kind == F16:
         return widen(bits, 5, 10)
     if kind == BF16:

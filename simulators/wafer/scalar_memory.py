@@ -79,6 +79,7 @@ def copy(S: Flat, M: Memory, block: int, target: int, source: int, count: int) -
     m = S[block + P_MEMORY]
     words = count >> 1
     t, s = m + (target >> 1), m + (source >> 1)
+    last = load(S, M, block, source + count - 1, 2) if count & 1 else 0
     if t <= s:
         for i in range(words):
             M[t + i] = M[s + i]
@@ -86,5 +87,4 @@ def copy(S: Flat, M: Memory, block: int, target: int, source: int, count: int) -
         for i in range(words - 1, -1, -1):
             M[t + i] = M[s + i]
     if count & 1:
-        value = load(S, M, block, source + count - 1, 2)
-        store(S, M, block, target + count - 1, 2, value)
+        store(S, M, block, target + count - 1, 2, last)

@@ -331,7 +331,7 @@ def run(  # noqa: C901, PLR0913 - compiled: the machine's loop, over arrays
                 continue
             S[H_NOW] = t
             return REST
-        t = due
+        t = min(due, limit)
         set_time(F, t)
 
 

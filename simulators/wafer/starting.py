@@ -12,6 +12,7 @@ from .halts import HaltKind
 from .live import complete, in_range, shape_of, step_of, waits_for_it
 from .operands import ENDLESS, address, fill, halt, scale
 from .state_layout import (
+    H_RATES,
     H_WIDTHS,
     K_OPERATIONS,
     O_ASYNC,
@@ -226,7 +227,7 @@ def start(  # noqa: C901, PLR0913 - compiled: one hot piece
         return took
     if not in_range(S, pe, block, u):
         return 0
-    S[u + U_AT] = now
+    S[u + U_AT] = now + S[S[H_RATES] + S[u + U_OP]]
     S[u + U_SHAPE] = shape_of(S, u)
     if not asynchronous:
         S[u + U_RESULT] = 2

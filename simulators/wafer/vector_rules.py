@@ -179,7 +179,8 @@ def _mixed(op: int, x: int, y: int, z: int) -> int:
 @compiled
 def multiply_add(x: int, y: int, z: int) -> int:
     """f32 x + y * z, rounded once."""
-    exact = fused(float(single_of(y)), float(single_of(z)), float(single_of(x)))
+    # numba's float() leaves a float32 one, and `fused` must compute in double.
+    exact = fused(np.float64(single_of(y)), np.float64(single_of(z)), np.float64(single_of(x)))
     return of_number(exact, F32)
 
 

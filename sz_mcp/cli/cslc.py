@@ -16,11 +16,11 @@ from typing import Any
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
-from toolchains.csl.compiler import compile_program
 
 from simulators.wafer.program import PE_BYTES, Program
 from simulators.wafer.program_files import save_program
 from toolchains.csl.command_line import OptionsError, Wish, parse
+from toolchains.csl.compiler import compile_program
 from toolchains.csl.source import Diagnostic, Severity
 
 DONE, WRONG, MISUSED = 0, 1, 2

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from simulators.wafer.program import COLORS, Program, Route, Stream
 
 from .analysis.analysis import Analysis
-from .checks import check_program, check_tiles
+from .checks import check_program
 from .evaluation import Options
 from .layout import Layout, compile_tiles, export_table, run_layout
 from .library import text as library_text
@@ -38,9 +38,7 @@ def read_file(path: str) -> str:
     return Path(path).read_text(encoding="utf-8")
 
 
-def compile_program(
-    main: Path | str, options: Options, read: Reader = read_file
-) -> Compiled:
+def compile_program(main: Path | str, options: Options, read: Reader = read_file) -> Compiled:
     """Compile the layout file `main`; read: text of a file by its path. Mistakes are data."""
     reports = Reports()
     analysis = Analysis(options, read, reports, library_text)
@@ -51,7 +49,6 @@ def compile_program(
     tiles = compile_tiles(analysis, layout)
     if reports.errors:
         return Compiled(None, tuple(reports.found))
-    check_tiles(tiles, layout, options, reports)
     places = PlaceTable()
     classes = tuple(
         lower_tile(tile, options, one.file, places, reports)
@@ -126,7 +123,7 @@ def _routes(
     route_of = np.full((layout.height, layout.width, COLORS), -1, np.int32)
 
     def number(config: ColorConfig) -> int:
-        key = (id(config.route), config.span.source.name, config.span.start)
+        key = (config.route, config.span.source.name, config.span.start)
         if key not in table:
             table[key] = len(routes)
             routes.append(_placed(config.route, places.number(config.span)))

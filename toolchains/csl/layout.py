@@ -278,7 +278,8 @@ def _differs(name: ExportName, export: SymbolExport) -> CslError | None:
     notes = (Note("named here", name.span),)
     if name.type != export.type:
         message = f'"{name.name}" is a `{export.type}` here, but its name says `{name.type}`'
-        return error(export.span, "type-mismatch", message, "", notes)
+        hint = f'@export_name("{name.name}", {export.type}, …)'
+        return error(export.span, "type-mismatch", message, hint, notes)
     variable = export.variable
     if variable is None or not name.mutable:
         return None

@@ -18,7 +18,6 @@ from simulators.wafer.hangs import (
     Reader,
     Spot,
     explain,
-    rectangles,
     shortest_cycle,
 )
 from simulators.wafer.program import Place, Program, Queue, Route, Stream, Switch
@@ -245,9 +244,3 @@ def test_the_shortest_of_several_cycles_is_found() -> None:
     assert shortest_cycle([edge for edge in edges if edge.waits[0] < edge.on[0]]) == ()
     itself = Edge((7, 0), (7, 0), "")
     assert shortest_cycle([*edges, itself]) == (itself,)
-
-
-def test_rectangles_cover_every_pe_once() -> None:
-    block = {(x, y) for x in range(3) for y in range(2)}
-    assert rectangles(block | {(5, 5)}) == "x 0-2, y 0-1; (5,5)"
-    assert rectangles((2 * x, 0) for x in range(9)).endswith("(10,0); and 3 more PEs")

@@ -142,17 +142,27 @@ def test_one_row_or_column_can_be_given_to_all() -> None:
     assert device.read(1, 0, A, 16) == device.read(1, 2, A, 16) == words(4, 5, 6, 7)
 
 
-def test_copies_that_would_leave_the_variable_are_refused() -> None:
+def test_copies_into_the_machine_that_would_leave_the_variable_are_refused() -> None:
     host, device = loaded()
-    told = error(host, do="d2h", symbol=0, count=5)
+    told = error(host, words(*range(30)), do="h2d", symbol=0, count=5)
     assert told == '"A" at PE (0, 0): 20 bytes are asked for, but `A: [4]u32` has 16'
-    device.memory[2, 1, 16] = 112
-    told = error(host, do="d2h", symbol=0)
-    assert told.endswith(
-        "at PE (1, 2): 16 bytes are asked for, but `A: [4]u32` has 4 from there on"
-    )
     device.memory[0, 0, 16] = 200
-    assert "its pointer holds 200, where no variable is" in error(host, do="d2h", symbol=0)
+    assert "is a pointer that holds 200, where no variable is" in error(
+        host, words(*range(24)), do="h2d", symbol=0
+    )
+
+
+def test_copies_from_the_machine_that_leave_the_variable_get_what_follows_and_a_warning() -> None:
+    host, device = loaded()
+    device.memory[2, 1, 16] = 112
+    reply, data = ask(host, do="d2h", symbol=0)
+    assert len(data) == 6 * 16
+    assert reply["warnings"] == [
+        '"A" at PE (1, 2): 16 bytes are asked for, but `A: [4]u32` has 4 from there on;'
+        " what follows it in memory is given"
+    ]
+    device.memory[0, 0, 16] = 200
+    assert "is a pointer that holds 200, where no variable is" in error(host, do="d2h", symbol=0)
 
 
 def test_wrong_copies_are_refused_with_what_is_right() -> None:

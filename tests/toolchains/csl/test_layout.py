@@ -263,7 +263,10 @@ def test_exports_are_numbered_in_the_order_of_their_names() -> None:
         ),
         (
             NAMES.replace('"a", [*]f32', '"a", [*]u32'),
-            ('8:3 type-mismatch: "a" is a `[*]f32` here, but its name says `[*]u32`',),
+            (
+                '8:3 type-mismatch: "a" is a `[*]f32` here, but its name says `[*]u32`'
+                ' => @export_name("a", [*]f32, …)',
+            ),
         ),
         (
             NAMES.replace("i16, false", "i16"),

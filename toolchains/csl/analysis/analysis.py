@@ -12,7 +12,7 @@ from toolchains.csl.tile import Tile
 from toolchains.csl.values import FunctionValue, Known
 
 from .engine import Evaluation, deep_recursion
-from .names import ANYTYPE, Instance, State
+from .names import ANYTYPE, Instance
 
 
 class Analysis(Evaluation):

@@ -47,6 +47,8 @@ def _hint(found: Type, wanted: Type) -> str:
     if isinstance(wanted, Pointer) and isinstance(found, Pointer):
         if found.constant and not wanted.constant:
             return "what it points to is constant"
+        if wanted.many and not found.many and found.target == wanted.target:
+            return "the address of the whole array: &a, not that of an element: &a[0]"
         return f"@ptrcast({wanted}, …)"
     if isinstance(wanted, Pointer) and not isinstance(found, Pointer):
         return "its address is &…"
@@ -71,8 +73,26 @@ def coerce(ev: Engine, item: Item, target: Type, span: Span, notes: tuple[Note, 
     else:
         result = _live(ev, item, target, span)
     if result is None:
-        raise mismatch(source, target, span, notes)
+        declared = () if isinstance(item, Known) else origin(item.tree)
+        raise mismatch(source, target, span, (*notes, *declared))
     return result
+
+
+def origin(expr: tree.Expr) -> tuple[Note, ...]:
+    """Where the variable is declared that an expression names, or names a part of."""
+    match expr:
+        case tree.LocalRef():
+            return (Note(f"`{expr.local.name}` is declared here", expr.local.span),)
+        case tree.GlobalRef():
+            node = expr.variable.node
+            span = getattr(node, "name_span", node.span)
+            return (Note(f"`{expr.variable.name}` is declared here", span),)
+        case tree.Element() | tree.FieldOf():
+            return origin(expr.base)
+        case tree.Deref():
+            return origin(expr.pointer)
+        case _:
+            return ()
 
 
 def _generic(source: Type, target: types.Simple) -> bool:

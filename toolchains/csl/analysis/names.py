@@ -15,7 +15,7 @@ from typing import Protocol
 from toolchains.csl import nodes, tree, types
 from toolchains.csl.evaluation import Context, Evaluator, Item, Site
 from toolchains.csl.foreign import suggestion
-from toolchains.csl.source import CslError, Span, error
+from toolchains.csl.source import CslError, Note, Span, error
 from toolchains.csl.tile import Tile
 from toolchains.csl.types import Type
 from toolchains.csl.values import DIRECTIONS, FunctionValue, Known, Variable
@@ -147,7 +147,7 @@ class Frame:
 class Scope:
     """Names of a block."""
 
-    __slots__ = ("frame", "instance", "jump", "names", "outer")
+    __slots__ = ("frame", "instance", "jump", "names", "outer", "spans")
 
     def __init__(
         self,
@@ -159,6 +159,8 @@ class Scope:
         self.instance = instance
         self.outer = outer
         self.names: dict[str, Entry] = {}
+        self.spans: dict[str, Span] = {}
+        """Of declarations."""
         self.frame: Frame | None = frame
         self.jump: Jump | None = jump
         if outer is not None:
@@ -194,6 +196,18 @@ class Scope:
                 "choose another name: only globals can be hidden",
             )
         self.names[name] = entry
+        self.spans[name] = span
+
+    def declared(self, name: str) -> tuple[Note, ...]:
+        """Where a name of this block, or of those around it, or of the module is declared."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                span = scope.spans.get(name)
+                return () if span is None else (Note(f"`{name}` is declared here", span),)
+            scope = scope.outer
+        slot = self.instance.slots.get(name)
+        return () if slot is None else (Note(f"`{name}` is declared here", slot.span),)
 
 
 class Engine(Evaluator, Protocol):

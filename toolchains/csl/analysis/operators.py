@@ -11,7 +11,7 @@ from toolchains.csl.source import CslError, Note, Span, error
 from toolchains.csl.types import BOOL, COMPTIME_INT, TYPE, U16, Enum, Float, Int, Type
 from toolchains.csl.values import Known
 
-from .coercion import coerce, peer
+from .coercion import coerce, origin, peer
 from .names import Engine
 from .numbers import integer, is_float, is_integer, is_literal, is_numeric, real, wrap
 
@@ -151,6 +151,7 @@ def _mixed(ev: Engine, operator: str, items: tuple[Item, Item], spans: Spans) ->
     notes = (
         Note(f"this is `{left}`", spans.left),
         Note(f"this is `{right}`", spans.right),
+        *(note for item in items if isinstance(item, Live) for note in origin(item.tree)),
     )
     message = f"`{operator}` of `{left}` and `{right}`: the types differ"
     return error(spans.whole, "mixed-types", message, hint, notes)

@@ -314,11 +314,13 @@ def _cell(ev: Engine, node: nodes.Name, at: Site) -> tuple[Cell, tuple[int, ...]
         raise undefined(scope, node.name, node.span)
     if isinstance(entry, Known):
         message = f"`{node.name}` is constant"
-        raise error(node.span, "assign-const", message, f"var {node.name} = …")
+        hint = f"var {node.name} = …"
+        raise error(node.span, "assign-const", message, hint, scope.declared(node.name))
     if entry is None:
         slot = ev.slot(scope.instance, node.name, node.span)
         if slot.variable is None or not slot.variable.mutable:
-            raise error(node.span, "assign-const", f"`{node.name}` is constant")
+            message, notes = f"`{node.name}` is constant", scope.declared(node.name)
+            raise error(node.span, "assign-const", message, "", notes)
     message = f"`{node.name}` is a variable of the program: it has no value while compiling"
     raise error(node.span, "assign-at-comptime", message)
 

@@ -14,7 +14,7 @@ from toolchains.csl.source import Note, Span, error
 from toolchains.csl.types import VOID, Type
 from toolchains.csl.values import Known
 
-from .coercion import coerce
+from .coercion import coerce, origin
 from .execution import (
     assign_known,
     check_effect,
@@ -171,7 +171,7 @@ def _writable(ev: Engine, node: nodes.Assign, at: Site) -> tree.Expr:
     reason = read_only(ev, spot)
     if reason:
         hint = f"var {target.name} = …" if isinstance(target, nodes.Name) else ""
-        raise error(target.span, "assign-const", reason, hint)
+        raise error(target.span, "assign-const", reason, hint, origin(spot))
     if isinstance(spot, tree.GlobalRef):
         ev.use(spot.variable)
     return spot
@@ -191,7 +191,8 @@ def _check_name(ev: Engine, target: nodes.Name, at: Site) -> None:
         hint = f"var {target.name} = …"
         if isinstance(known.type, types.Function):
             hint = ""
-        raise error(target.span, "assign-const", f"`{target.name}` is constant", hint)
+        notes = scope.declared(target.name)
+        raise error(target.span, "assign-const", f"`{target.name}` is constant", hint, notes)
 
 
 def _stable(ev: Engine, spot: tree.Expr, at: Site, out: Out) -> tree.Expr:

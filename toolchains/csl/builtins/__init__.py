@@ -93,7 +93,17 @@ _WHERE = {
 def _misplaced(node: nodes.BuiltinCall, entry: Builtin, context: Context) -> Exception:
     allowed = " or ".join(_WHERE[one] for one in Context if one in entry.contexts)
     message = f"{node.name} can't be used in {_WHERE[context]}"
-    return error(node.name_span, "builtin-context", message, f"it belongs in {allowed}")
+    hint = f"it belongs in {allowed}"
+    if node.name in _SIBLINGS:
+        hint += f"; here it is {SIGNATURES[_SIBLINGS[node.name]].signature}"
+    return error(node.name_span, "builtin-context", message, hint)
+
+
+_SIBLINGS = {
+    "@set_color_config": "@set_local_color_config",
+    "@set_local_color_config": "@set_color_config",
+}
+"""Two that do the same in different places, with different arguments."""
 
 
 def _miscounted(node: nodes.BuiltinCall, entry: Builtin) -> Exception:

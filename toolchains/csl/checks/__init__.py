@@ -19,41 +19,33 @@ from toolchains.csl.tile import Tile
 
 from .buffers import check_buffers
 from .commands import check_commands
-from .operands import Operands
 from .overlaps import check_overlaps
 from .queues import Queues, check_queues, queues_of
 from .routes import Routes
 from .starts import graph_of
 from .tasks import check_targets
-from .trees import code_of
-from .wafer import wafer_of
-
-
-def check_tiles(tiles: Sequence[Tile], layout: Layout, options: Options, reports: Reports) -> None:
-    """What the code of tile programs says of itself, once each, with the PEs that it is for."""
-    queues = queues_of(tiles)
-    for number, tile in enumerate(tiles):
-        for found in _tile(tile, options, queues[tile.file]):
-            reports.add(_placed(found, layout, number))
+from .wafer import Traffic, wafer_of
 
 
 def check_program(
     program: Program, tiles: Sequence[Tile], layout: Layout, options: Options, reports: Reports
 ) -> None:
-    """What the code of all PEs and the routes between them say of each other."""
+    """What the code of tile programs says of itself, and all of it and the routes of each other."""
     wafer = wafer_of(program, tiles, options)
+    queues = queues_of(tiles)
+    for number, traffic in enumerate(wafer.traffic):
+        for found in _tile(traffic, options, queues[traffic.tile.file]):
+            reports.add(_placed(found, layout, number))
     for found in (*Routes(wafer, layout).check(), *check_buffers(wafer)):
         reports.add(found)
 
 
-def _tile(tile: Tile, options: Options, queues: Queues) -> Iterator[Diagnostic]:
-    code = code_of(tile.functions)
-    operands = Operands(tile, code, options.arch)
-    yield from check_targets(tile, code)
-    yield from check_queues(tile, code, operands, options, queues)
-    yield from check_overlaps(tile, operands)
+def _tile(one: Traffic, options: Options, queues: Queues) -> Iterator[Diagnostic]:
+    yield from check_targets(one.tile, one.code)
+    yield from check_queues(one, options, queues)
+    yield from check_overlaps(one)
     if options.memcpy:
-        yield from check_commands(tile, code, graph_of(tile, code))
+        yield from check_commands(one.tile, one.code, graph_of(one.tile, one.code))
 
 
 def _placed(found: Diagnostic, layout: Layout, number: int) -> Diagnostic:

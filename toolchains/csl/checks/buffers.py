@@ -23,6 +23,8 @@ from .wafer import Traffic, Wafer
 
 _LEAVES = (tree.Return, tree.Break)
 _DEEPEST = 20
+_LEAST = 8
+"""Wavelets that any way holds."""
 _FOLLOWED = 1000
 """PEs with such sends that are looked at."""
 
@@ -32,6 +34,7 @@ class _Order:
     """The operations of a task in the order of its code, calls in place."""
 
     operands: Operands
+    busy: frozenset[tree.Function]
     streams: list[Stream] = field(default_factory=list)
     certain: set[int] = field(default_factory=set)
     """Positions of those that run whenever the task does."""
@@ -57,7 +60,7 @@ class _Order:
         for part in parts(node):  # type: ignore[arg-type]
             self.node(part)
         match node:
-            case tree.Call() if self.depth < _DEEPEST:
+            case tree.Call() if self.depth < _DEEPEST and node.function in self.busy:
                 self.depth += 1
                 self.body(node.function.body)
                 self.depth -= 1
@@ -112,11 +115,13 @@ def check_buffers(wafer: Wafer) -> Iterator[Diagnostic]:
 def _sends(traffic: Traffic) -> Iterator[_Send]:
     """Synchronous sends of a program, each with the colours that are read only after it."""
     tile = traffic.tile
+    if not any(map(_sends_long, traffic.streams)):
+        return
     roots = [one.function for one in tile.bindings]
     roots += [one.function for one in tile.exports if one.function is not None]
     orders = []
     for root in dict.fromkeys(roots):
-        order = _Order(traffic.operands)
+        order = _Order(traffic.operands, traffic.busy)
         order.body(root.body)
         orders.append((root, order))
     for root, order in orders:
@@ -128,13 +133,18 @@ def _sends(traffic: Traffic) -> Iterator[_Send]:
             for one in stream.inputs
         }
         for position, stream in enumerate(order.streams):
-            output = stream.output
-            if position not in order.certain or stream.asynchronous or output is None:
-                continue
-            if output.extent and not stream.inputs:
+            if position in order.certain and _sends_long(stream):
                 before = {one.color for s in order.streams[:position] for one in s.inputs}
                 after = {one.color for s in order.streams[position:] for one in s.inputs}
                 yield _Send(stream, root.name, frozenset(after - before - others - {-1}))
+
+
+def _sends_long(stream: Stream) -> bool:
+    """Whether it holds its task until all of a known number of wavelets are sent."""
+    output = stream.output
+    if output is None or stream.asynchronous or stream.inputs:
+        return False
+    return output.extent > _LEAST
 
 
 def _blocked(

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from toolchains.csl import tree
 from toolchains.csl.source import Diagnostic, Note, Severity
-from toolchains.csl.tile import Tile
 
 from .operands import Operands, Stream
 from .trees import parts
+from .wafer import Traffic
 
 Live = tuple[Stream, ...]
 _DEEPEST = 20
@@ -26,6 +26,7 @@ class _Walk:
     """One task or launched function, its operations in the order in which they begin."""
 
     operands: Operands
+    busy: frozenset[tree.Function]
     found: dict[tuple[int, int, str], tuple[Stream, Stream, str]] = field(default_factory=dict)
     depth: int = 0
 
@@ -104,7 +105,7 @@ class _Walk:
                 return self.parts(node, live)
 
     def _call(self, node: tree.Call, live: Live) -> Live:
-        if self.depth >= _DEEPEST:
+        if self.depth >= _DEEPEST or node.function not in self.busy:
             return live
         self.depth += 1
         end = self.body(node.function.body, live)
@@ -160,12 +161,15 @@ def _shared(earlier: Stream, later: Stream) -> str:
     return ""
 
 
-def check_overlaps(tile: Tile, operands: Operands) -> Iterator[Diagnostic]:
+def check_overlaps(traffic: Traffic) -> Iterator[Diagnostic]:
     """Operations that need what one before them in the same task still has."""
+    tile = traffic.tile
+    if not any(stream.asynchronous for stream in traffic.streams):
+        return
     exported = [one.function for one in tile.exports if one.function is not None]
     roots = dict.fromkeys([*(one.function for one in tile.bindings), *exported])
     for root in roots:
-        walk = _Walk(operands)
+        walk = _Walk(traffic.operands, traffic.busy)
         walk.body(root.body, ())
         for earlier, later, what in walk.found.values():
             yield _overlap(root, earlier, later, what)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from simulators.wafer.program import TaskKind
-from toolchains.csl import tree
 from toolchains.csl.evaluation import Options
 from toolchains.csl.source import Diagnostic, Severity, Span
 from toolchains.csl.tile import Tile
 
-from .operands import Fabric, Operands
-from .trees import Code
+from .operands import Fabric
+from .wafer import Traffic
 
 _MEMCPY = (0, 1)
 """Queues of WSE-3 that are memcpy's."""
@@ -32,17 +31,13 @@ def queues_of(tiles: Sequence[Tile]) -> dict[str, Queues]:
     return {file: frozenset(queues) for file, queues in found.items()}
 
 
-def check_queues(
-    tile: Tile, code: Code, operands: Operands, how: Options, known: Queues
-) -> Iterator[Diagnostic]:
+def check_queues(traffic: Traffic, how: Options, known: Queues) -> Iterator[Diagnostic]:
     """Operations and data tasks whose queue gets no colour, in no program of the file."""
-    for node in code.all():
-        if isinstance(node, tree.VectorOp):
-            stream = operands.stream(node)
-            for one in stream.operands if stream is not None else ():
-                if _needs(one, how) and (one.output, one.queue) not in known:
-                    user = f"@{node.vector.name.lower()}"
-                    yield _missing(tile, one.output, one.queue, node.span, user)
+    tile = traffic.tile
+    for stream in traffic.streams:
+        for one in stream.operands:
+            if _needs(one, how) and (one.output, one.queue) not in known:
+                yield _missing(tile, one.output, one.queue, stream.node.span, stream.name)
     if how.arch == "wse3":
         for binding in tile.bindings:
             lacks = binding.kind is TaskKind.DATA and (False, binding.id) not in known

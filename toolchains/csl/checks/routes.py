@@ -60,6 +60,8 @@ class Routes:
     # --- routers ---------------------------------------------------------------------------------
 
     def _loops(self) -> Iterator[Diagnostic]:
+        if not self._may_turn_back():
+            return
         for hops in find_loops(self.wafer.program):
             if not all(self._enters(hop) for hop in hops):
                 continue
@@ -69,6 +71,19 @@ class Routes:
             message = f"wavelets of colour {first.color} go round for ever: {way}"
             hint = "one of these routers has to send elsewhere, or a switch has to turn it"
             yield _warning("route-loop", message, self.span(first.x, first.y, first.color), hint)
+
+    def _may_turn_back(self) -> bool:
+        """Whether a colour leads both ways of some axis, as every loop does."""
+        tables = self.wafer.tables
+        if (tables.swaps >= 0).any():
+            return True
+        used = np.bitwise_or.reduce(tables.sends, axis=1)
+        return any(
+            (ways >> one & 1) and (ways >> other & 1)
+            for routes in tables.routes
+            for ways in [int(np.bitwise_or.reduce(used[np.unique(routes[routes >= 0])]))]
+            for one, other in ((Port.EAST, Port.WEST), (Port.NORTH, Port.SOUTH))
+        )
 
     def _enters(self, hop: Hop) -> bool:
         return bool(self.wafer.flow.entered[hop.receive, hop.color, hop.y, hop.x])

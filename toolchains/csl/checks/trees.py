@@ -11,9 +11,15 @@ from toolchains.csl import tree
 Node = tree.Expr | tree.Stmt | tree.Behaviour | tree.TaskTarget
 
 
+_NOT_CODE = frozenset(
+    ("type", "span", "local", "variable", "operator", "function", "dsr", "kind", "vector")
+)
+"""Fields that never hold code, left out for speed: trees of large programs are walked."""
+
+
 @cache
 def _names(kind: type) -> tuple[str, ...]:
-    return tuple(one.name for one in fields(kind))
+    return tuple(one.name for one in fields(kind) if one.name not in _NOT_CODE)
 
 
 def parts(node: Node) -> Iterator[Node]:

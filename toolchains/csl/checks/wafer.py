@@ -40,6 +40,9 @@ class Traffic:
     tasks: frozenset[int]
     """Colours that a data task takes."""
 
+    busy: frozenset[tree.Function]
+    """Functions with such operations, or that call some that have."""
+
     def queue(self, color: int) -> int:
         """An input queue by which an operation takes a colour."""
         for stream in self.streams:
@@ -81,7 +84,26 @@ def traffic_of(tile: Tile, options: Options) -> Traffic:
         control or changes or -1 in takes,
         changes,
         frozenset(tasks),
+        _busy(code),
     )
+
+
+def _busy(code: Code) -> frozenset[tree.Function]:
+    callers: dict[tree.Function, list[tree.Function]] = {}
+    busy = set()
+    for function, nodes in code.nodes.items():
+        for node in nodes:
+            if isinstance(node, tree.VectorOp):
+                busy.add(function)
+            elif isinstance(node, tree.Call):
+                callers.setdefault(node.function, []).append(function)
+    waiting = list(busy)
+    while waiting:
+        for caller in callers.get(waiting.pop(), ()):
+            if caller not in busy:
+                busy.add(caller)
+                waiting.append(caller)
+    return frozenset(busy)
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,9 +38,8 @@ def run(q):
     runner = SdkRuntime(artifact)
     runner.load()
     runner.run()
-    out = []
-    for start in range(0, pieces, width * height):
-        out.append(batch(runner, rows[start : start + width * height], width, height))
+    size = width * height
+    out = [batch(runner, rows[at : at + size], width, height) for at in range(0, pieces, size)]
     runner.stop()
     return np.concatenate(out)[: flat.size].reshape(q.shape)
 
@@ -54,7 +53,5 @@ def batch(runner, rows, width, height):
     )
     runner.launch("run", nonblock=False)
     back = np.zeros(width * height * PIECE, np.uint32)
-    runner.memcpy_d2h(
-        back, runner.get_id("differences"), 0, 0, width, height, PIECE, **COPY
-    )
+    runner.memcpy_d2h(back, runner.get_id("differences"), 0, 0, width, height, PIECE, **COPY)
     return back.view(np.int32)[: len(rows) * PIECE]
