@@ -52,3 +52,27 @@ def test_the_busiest_threads_of_a_child_are_on_different_cores_while_it_is_timed
     assert timed[0].isdisjoint(timed[1])
     assert len(left) == 2
     assert after == [cores, cores]
+
+
+STARTS_ONE = """\
+import os, threading
+input()
+thread = threading.Thread(target=lambda: print(len(os.sched_getaffinity(0)), flush=True))
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.skipif(len(all_cores()) < 2, reason="needs two cores")
+def test_a_thread_that_a_child_starts_while_it_is_timed_stays_on_the_child_s_cores() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTS_ONE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        with apart([child.pid], 1):
+            child.stdin.write("\n")
+            child.stdin.flush()
+            cores = child.stdout.readline()
+
+    assert cores == "1\n"

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from kernels.fields import Catalogue
-from kernels.records import Arg, Array, Bound, Failure, FailureKind, Field
+from kernels.records import Arg, Array, Bound, Failure, FailureKind, Field, Status
 from kernels.tasks import TASKS
 from sz_mcp.pipeline import Request, Watch
 from sz_mcp.pipeline.content import HARD, Content
 from sz_mcp.pipeline.golden import format_failure
 from sz_mcp.pipeline.live import LiveKernel
-from sz_mcp.pipeline.rounds import BUDGET_S, Bench, Rounds, hard_round
+from sz_mcp.pipeline.rounds import BUDGET_S, Bench, Rounds, hard_round, outside_the_clock
 from toolchains.base import Fill, Reply
 from toolchains.children.cores import Workers
 from toolchains.peaks import Peaks
@@ -138,3 +138,22 @@ def test_waiting_for_a_turn_takes_none_of_the_time_of_a_kernel(
 
     assert rounds.run(1) is None
     assert len(rounds.samples) == 2 * 3
+
+
+@pytest.mark.parametrize(
+    ("threads", "cpu_seconds", "within"),
+    [(1, 1.0, True), (1, 1.1, False), (2, 1.9, True), (2, 2.1, False)],
+)
+def test_processor_time_of_more_threads_than_asked_for_makes_a_run_suspect(
+    workers: Workers, threads: int, cpu_seconds: float, within: bool
+) -> None:
+    bench = bench_of(honest, workers)
+    bench = replace(bench, request=replace(bench.request, threads=threads))
+    quiet = Reply((), (), 1.0, 1.0, 0.0, disturbed=False, intact=True, cpu_seconds=1.0)
+
+    failure = outside_the_clock(bench, [quiet, replace(quiet, cpu_seconds=cpu_seconds)])
+
+    assert (failure is None) == within
+    if failure is not None:
+        assert failure.status is Status.SUSPECT
+        assert f"more threads than the {threads} that" in failure.message
