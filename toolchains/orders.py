@@ -8,27 +8,27 @@ it, if every such stream is decompressed to the same values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import numpy as np
 
 from kernels.records import Arg, Array, Failure, FailureKind, Status
+from toolchains.around import Around
 from toolchains.base import Fill, Reply
 from toolchains.children.session import ChildSession
-from toolchains.device_use import DeviceUse
 
 Outputs = tuple[tuple[Array, ...], ...]
 _SHOWN = 4
 """Differing places that a message names."""
 
 
-class OrderedSession:
+class OrderedSession(Around):
     """Implements `toolchains.base.Session` for emulated GPUs."""
 
     def __init__(self, session: ChildSession) -> None:
         """session: of children that emulate a GPU."""
-        self._session = session
+        super().__init__(session)
+        self._children = session
 
     def call(
         self,
@@ -41,7 +41,7 @@ class OrderedSession:
         fill: Fill | None = None,
     ) -> Reply | Failure:
         """See `Session.call`: the reply in ascending order, if the other order agrees."""
-        session = self._session
+        session = self._children
         first = session.call(
             function,
             items,
@@ -98,50 +98,6 @@ class OrderedSession:
             deadline_s=10.0 + like.nbytes / 2e6,
         )
         return reply if isinstance(reply, Failure) else _copied(reply.outputs[0])
-
-    def call_guarded(
-        self, function: str, arguments: tuple[Arg, ...], *, capacity: int, deadline_s: float
-    ) -> Reply | Failure:
-        """See `Session.call_guarded`."""
-        return self._session.call_guarded(
-            function, arguments, capacity=capacity, deadline_s=deadline_s
-        )
-
-    def still_intact(self, function: str) -> bool:
-        """See `Session.still_intact`."""
-        return self._session.still_intact(function)
-
-    def null_round_trip(self, function: str) -> float:
-        """See `Session.null_round_trip`."""
-        return self._session.null_round_trip(function)
-
-    def device_use(self, function: str) -> DeviceUse | None:
-        """See `Session.device_use`."""
-        return self._session.device_use(function)
-
-    def rest(self) -> None:
-        """See `Session.rest`."""
-        self._session.rest()
-
-    def wake(self) -> None:
-        """See `Session.wake`."""
-        self._session.wake()
-
-    def apart(self) -> AbstractContextManager[None]:
-        """See `Session.apart`."""
-        return self._session.apart()
-
-    def alive(self) -> bool:
-        """See `Session.alive`."""
-        return self._session.alive()
-
-    def kill(self) -> None:
-        """See `Session.kill`."""
-        self._session.kill()
-
-    def close(self) -> None:
-        """See `Session.close`."""
-        self._session.close()
 
 
 def _copied(arrays: Sequence[Array]) -> tuple[Array, ...]:

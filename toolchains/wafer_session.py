@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import numpy as np
 
 from kernels.records import Arg, Failure, FailureKind, Status
+from toolchains.around import Around
 from toolchains.base import Fill, Reply
 from toolchains.child import wire
 from toolchains.children.pool import Pool
@@ -24,12 +24,13 @@ _NEEDED_BYTES = 256 << 20
 """That a child may copy to its machine at once."""
 
 
-class WaferSession:
+class WaferSession(Around):
     """Implements `toolchains.base.Session`: a child per function, with a machine each."""
 
     def __init__(self, session: ChildSession, machines: Mapping[str, WaferMachine]) -> None:
         """machines: function → the machine of the child that runs it."""
-        self._session, self._machines = session, machines
+        super().__init__(session)
+        self._machines = machines
         self._uses: dict[str, DeviceUse | None] = {}
 
     def call(
@@ -81,33 +82,9 @@ class WaferSession:
         self._uses[function] = machine.end()
         return reply
 
-    def still_intact(self, function: str) -> bool:
-        """See `Session.still_intact`."""
-        return self._session.still_intact(function)
-
-    def null_round_trip(self, function: str) -> float:
-        """See `Session.null_round_trip`."""
-        return self._session.null_round_trip(function)
-
     def device_use(self, function: str) -> DeviceUse | None:
         """See `Session.device_use`."""
         return self._uses.get(function)
-
-    def rest(self) -> None:
-        """See `Session.rest`."""
-        self._session.rest()
-
-    def wake(self) -> None:
-        """See `Session.wake`."""
-        self._session.wake()
-
-    def apart(self) -> AbstractContextManager[None]:
-        """See `Session.apart`."""
-        return self._session.apart()
-
-    def alive(self) -> bool:
-        """See `Session.alive`."""
-        return self._session.alive()
 
     def kill(self) -> None:
         """See `Session.kill`."""
