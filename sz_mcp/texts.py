@@ -306,7 +306,7 @@ def _cycles(reply: RunReply) -> Iterable[str]:
     """Of a simulated device, in place of a speed."""
     if reply.cycles is not None:
         speed = _number(reply.projected_gbps)
-        yield f"{reply.cycles} cycles, projected {speed} GB/s: {reply.projection_basis}"
+        yield f"{_number(reply.cycles)} cycles, projected {speed} GB/s: {reply.projection_basis}"
 
 
 def _run(reply: RunReply) -> Iterable[str]:
@@ -462,4 +462,8 @@ def _diagnostic(diagnostic: DiagnosticReply, told: str) -> Iterable[str]:
 
 
 def _number(value: float | None) -> str:
-    return "n/a" if value is None else f"{value:.4g}"
+    if value is None:
+        return "n/a"
+    # Counts in full: 65536 registers are not 6.554e+04.
+    whole = float(value).is_integer() and abs(value) < 1e12
+    return f"{value:.0f}" if whole else f"{value:.4g}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from pydantic import JsonValue
 
 from kernels.records import CaseResult, Status, Verdict
 from kernels.verdicts import Damage, Search
@@ -13,6 +14,7 @@ from results_db.rows import MetricRow
 from sz_mcp.answers import View, verify_reply
 from sz_mcp.asked import Asked
 from sz_mcp.brief import structured
+from sz_mcp.replies import QueryReply
 from sz_mcp.settings import FeedbackLevel
 from sz_mcp.texts import text_of
 
@@ -93,3 +95,12 @@ def test_a_run_without_damage_has_no_such_metrics() -> None:
     rows = finished_rows("r_1", "k_1", "verify_bounds", replace(HELD, damage=None), ())
 
     assert not [row for row in rows if isinstance(row, MetricRow)]
+
+
+def test_counts_are_told_in_full_and_measurements_with_four_digits() -> None:
+    row: list[JsonValue] = [65536.0, 0.123456, 123456.5, 12.0]
+
+    reply = QueryReply(columns=["a", "b", "c", "d"], rows=[row], truncated=False)
+    lines = text_of(reply).splitlines()
+
+    assert lines[1] == "65536 | 0.1235 | 1.235e+05 | 12"
