@@ -17,6 +17,8 @@ from results_db import events
 from results_db.blobs import BlobStore
 from results_db.journal import Journal
 from results_db.rows import (
+    BenchCellRow,
+    BenchRow,
     BuildRow,
     CallRow,
     HostRow,
@@ -26,6 +28,7 @@ from results_db.rows import (
     RunFinishedRow,
     RunStartedRow,
     SessionRow,
+    UsageRow,
     VerdictRow,
 )
 from results_db.statistics import Compared
@@ -108,6 +111,18 @@ class Ledger:
 
     def mark(self, row: MarkRow) -> None:
         """An operator decided what may be ranked."""
+        self._append(row)
+
+    def bench(self, row: BenchRow) -> None:
+        """A bench was started or resumed."""
+        self._append(row)
+
+    def bench_cell(self, row: BenchCellRow) -> None:
+        """A cell of a bench began or ended."""
+        self._append(row)
+
+    def usage(self, row: UsageRow) -> None:
+        """An agent reported what it used."""
         self._append(row)
 
     def close(self) -> None:

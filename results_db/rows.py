@@ -371,6 +371,57 @@ class MarkRow(Row):
     session: str | None = None
 
 
+@dataclass(frozen=True)
+class BenchRow(Row):
+    """A bench was started or resumed."""
+
+    table: ClassVar[str] = "benches"
+    bench_id: str
+    name: str
+    spec: Mapping[str, object]
+    spec_hash: str
+    cells: int
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BenchCellRow(Row):
+    """A cell of a bench began or ended."""
+
+    table: ClassVar[str] = "bench_cells"
+    bench_id: str
+    cell_id: str
+    session: str
+    agent: str
+    agent_kind: str
+    """model | command | search | replay"""
+    task: str
+    target: str
+    event: str
+    """started | finished | failed | skipped | stopped"""
+    prompt_tier: str = ""
+    feedback_level: str = ""
+    repeat: int = 1
+    reason: str = ""
+    calls: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class UsageRow(Row):
+    """What an agent reports to have used in a turn."""
+
+    table: ClassVar[str] = "usage"
+    session: str
+    agent: str
+    turn: int
+    input_tokens: int
+    output_tokens: int
+    source: str
+    cached_tokens: int | None = None
+    dollars: float | None = None
+
+
 ROWS: tuple[type[Row], ...] = (
     SessionRow,
     HostRow,
@@ -386,4 +437,7 @@ ROWS: tuple[type[Row], ...] = (
     MetricRow,
     ComparisonRow,
     MarkRow,
+    BenchRow,
+    BenchCellRow,
+    UsageRow,
 )

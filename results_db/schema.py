@@ -18,7 +18,7 @@ import duckdb
 
 from results_db.transactions import transaction
 
-VERSION = 5
+VERSION = 6
 
 _FOLDER = Path(__file__).parent
 
