@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 import duckdb
 
+from results_db import scores
 from results_db.encoding import Json
 from results_db.segments import EventRow, Portion
 from results_db.transactions import transaction
@@ -99,9 +100,20 @@ def _transact(
 ) -> int:
     with transaction(connection):
         added = sum(_insert(connection, name, tables[name], rows[name]) for name in rows)
+        _score(connection, rows)
         for portion in batch.portions:
             _record(connection, portion, _naive_utc(batch.drained_at))
     return added
+
+
+def _score(
+    connection: duckdb.DuckDBPyConnection, rows: Mapping[str, Sequence[Mapping[str, Json]]]
+) -> None:
+    if rows.get("marks"):
+        scores.rebuild(connection)
+        return
+    about = (row["kernel_id"] for name in scores.DECIDING for row in rows.get(name, ()))
+    scores.refresh(connection, {str(kernel_id) for kernel_id in about if kernel_id is not None})
 
 
 def _insert(

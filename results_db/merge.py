@@ -15,7 +15,7 @@ from pathlib import Path
 
 import duckdb
 
-from results_db import database, drain, ingest
+from results_db import database, drain, ingest, scores
 from results_db.attempts import Attempts
 from results_db.backup import WAIT_S, WHY_NOT
 from results_db.blobs import BlobStore
@@ -105,6 +105,7 @@ def _take_rows(files: LedgerFiles, theirs: LedgerFiles) -> dict[str, int]:
                 " LEFT JOIN journal_segments o USING (segment)"
                 " WHERE o.segment IS NULL OR t.drained_bytes >= o.drained_bytes"
             )
+            scores.rebuild(connection)
         connection.execute("CHECKPOINT ledger")
     return {table: count for table, count in counts.items() if count}
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import duckdb
 
-from results_db import database, drain
+from results_db import database, drain, scores
 from results_db.backup import WAIT_S, WHY_NOT
 from results_db.blobs import BlobStore
 from results_db.drain import Outcome
@@ -186,6 +186,7 @@ def _delete(
     # Calls look at which kernels are left, sessions at which calls.
     for table, statement in (("calls", _CALLS), ("sessions", _SESSIONS), ("hosts", _HOSTS)):
         counts[table] = _count(connection, statement, wish)
+    scores.rebuild(connection)
     return {table: count for table, count in counts.items() if count}
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import duckdb
 
+from results_db import scores
 from results_db.transactions import transaction
 
 VERSION = 6
@@ -85,6 +86,8 @@ def _apply(connection: duckdb.DuckDBPyConnection, schema: Schema, found: int) ->
         for version in range(found + 1, schema.version + 1):
             _run(connection, schema.migrations[version])
     _run(connection, schema.views)
+    if found:
+        scores.rebuild(connection)
     _comment(connection, schema)
     now = datetime.now(UTC).replace(tzinfo=None)
     connection.execute("INSERT INTO schema_version VALUES (?, ?)", [schema.version, now])

@@ -451,3 +451,30 @@ COMMENT ON COLUMN usage.output_tokens IS 'Tokens written in this turn';
 COMMENT ON COLUMN usage.cached_tokens IS 'Of the tokens read, those from a cache';
 COMMENT ON COLUMN usage.dollars IS 'Price of this turn; NULL if nothing says it';
 COMMENT ON COLUMN usage.source IS 'What reported it: endpoint, or the command''s own report';
+
+CREATE TABLE scored_runs (
+  task VARCHAR, target VARCHAR, execution VARCHAR, host VARCHAR, threads BIGINT, field VARCHAR,
+  mode VARCHAR, bound DOUBLE, agent VARCHAR, session VARCHAR, program VARCHAR, kernel_id VARCHAR,
+  run_id VARCHAR, call_id VARCHAR, attempt BIGINT, status VARCHAR, score DOUBLE,
+  score_unit VARCHAR, ratio DOUBLE, compress_gbps DOUBLE, decompress_gbps DOUBLE, run_gbps DOUBLE,
+  max_abs_error DOUBLE, abs_bound DOUBLE, worst_over_bound DOUBLE, repetitions BIGINT,
+  within_size_rule BOOLEAN, measured_at TIMESTAMP, harness VARCHAR,
+  ineligible_because VARCHAR);
+COMMENT ON TABLE scored_runs IS 'Measured runs with their score, and why one is not ranked';
+COMMENT ON COLUMN scored_runs.program IS
+  'Likeness of the kernel: near-duplicates of an agent count once; of older ones content_hash';
+COMMENT ON COLUMN scored_runs.score IS
+  'transfer_bits in sz-open, both_ways_gbps in fixed formats, run_gbps in stages; higher is better';
+COMMENT ON COLUMN scored_runs.score_unit IS 'bits (log2 of a speed-up) or GB/s';
+COMMENT ON COLUMN scored_runs.measured_at IS 'When the run ended (UTC)';
+COMMENT ON COLUMN scored_runs.ineligible_because IS 'NULL if the run may be ranked';
+
+CREATE TABLE best_runs (
+  task VARCHAR, target VARCHAR, execution VARCHAR, host VARCHAR, threads BIGINT, field VARCHAR,
+  mode VARCHAR, bound DOUBLE, agent VARCHAR, session VARCHAR, program VARCHAR, kernel_id VARCHAR,
+  run_id VARCHAR, call_id VARCHAR, attempt BIGINT, status VARCHAR, score DOUBLE,
+  score_unit VARCHAR, ratio DOUBLE, compress_gbps DOUBLE, decompress_gbps DOUBLE, run_gbps DOUBLE,
+  max_abs_error DOUBLE, abs_bound DOUBLE, worst_over_bound DOUBLE, repetitions BIGINT,
+  within_size_rule BOOLEAN, measured_at TIMESTAMP, harness VARCHAR);
+COMMENT ON TABLE best_runs IS
+  'Best eligible run of every program of an agent under the same conditions';

@@ -204,7 +204,7 @@ def _rows(columns: Sequence[str], table: str) -> str:
             "segment IN (SELECT segment FROM whole.runs_started"
             " WHERE run_id IN (FROM temp.seen_runs))"
         )
-    if table == "runs_started":
+    if table in ("runs_started", "scored_runs", "best_runs"):
         return "run_id IN (FROM temp.seen_runs)"
     if table == "kernels":
         return "kernel_id IN (FROM temp.seen_kernels)"

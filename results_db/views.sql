@@ -126,7 +126,7 @@ COMMENT ON COLUMN kernel_twins.first_kernel_id IS 'The first of them';
 COMMENT ON COLUMN kernel_twins.first_agent IS 'Who sent that';
 COMMENT ON COLUMN kernel_twins.received_at IS 'When this one arrived (UTC)';
 
-CREATE OR REPLACE VIEW scored_runs AS
+CREATE OR REPLACE VIEW scored_runs_afresh AS
 WITH
   programs AS (
     SELECT *, coalesce(likeness, content_hash, kernel_id) AS program FROM kernels
@@ -202,24 +202,17 @@ LEFT JOIN broken USING (agent, task, target, program, mode, bound)
 LEFT JOIN doubted USING (agent, task, target, program, field, mode, bound)
 LEFT JOIN hidden USING (run_id)
 LEFT JOIN cleared USING (run_id);
-COMMENT ON VIEW scored_runs IS 'Measured runs with their score, and why one is not ranked';
-COMMENT ON COLUMN scored_runs.program IS
-  'Likeness of the kernel: near-duplicates of an agent count once; of older ones content_hash';
-COMMENT ON COLUMN scored_runs.score IS
-  'transfer_bits in sz-open, both_ways_gbps in fixed formats, run_gbps in stages; higher is better';
-COMMENT ON COLUMN scored_runs.score_unit IS 'bits (log2 of a speed-up) or GB/s';
-COMMENT ON COLUMN scored_runs.measured_at IS 'When the run ended (UTC)';
-COMMENT ON COLUMN scored_runs.ineligible_because IS 'NULL if the run may be ranked';
+COMMENT ON VIEW scored_runs_afresh IS
+  'What scored_runs holds, computed anew from every row: slow, and what scores.py keeps it equal to';
 
-CREATE OR REPLACE VIEW best_runs AS
+CREATE OR REPLACE VIEW best_runs_afresh AS
 SELECT * EXCLUDE (ineligible_because)
-FROM scored_runs
+FROM scored_runs_afresh
 WHERE ineligible_because IS NULL AND score IS NOT NULL
 QUALIFY row_number() OVER (
   PARTITION BY agent, task, target, program, execution, host, threads, field, mode, bound
   ORDER BY score DESC, measured_at, run_id) = 1;
-COMMENT ON VIEW best_runs IS
-  'Best eligible run of every program of an agent under the same conditions';
+COMMENT ON VIEW best_runs_afresh IS 'Likewise of best_runs';
 
 CREATE OR REPLACE VIEW leaderboard AS
 WITH
@@ -367,3 +360,178 @@ COMMENT ON COLUMN pass_at_k.sessions IS 'Independent sessions that sent at least
 COMMENT ON COLUMN pass_at_k.passed IS 'Sessions in which some kernel held on the whole suite';
 COMMENT ON COLUMN pass_at_k.k IS 'Sessions drawn';
 COMMENT ON COLUMN pass_at_k.probability IS '1 - C(sessions - passed, k) / C(sessions, k)';
+
+CREATE OR REPLACE VIEW session_progress AS
+WITH
+  hidden AS (
+    SELECT about, subject FROM current_marks WHERE verdict = 'hidden'
+  ),
+  verified AS (
+    SELECT DISTINCT v.kernel_id FROM verdicts v JOIN runs_started s USING (run_id)
+    ANTI JOIN (FROM decisions WHERE decision = 'hidden') USING (run_id)
+    WHERE v.holds AND s.field = 'suite'
+  ),
+  conditions AS (
+    SELECT
+      agent, session, any_value(model) AS model, any_value(prompt_tier) AS prompt_tier,
+      any_value(feedback_level) AS feedback_level
+    FROM sessions
+    GROUP BY ALL
+  ),
+  reached AS (
+    SELECT
+      l.agent, l.session, l.task, l.target, count(*) AS kernels, max(l.rung_number) AS rung_number,
+      min(k.attempt) FILTER (l.rung_number >= 3) AS first_compiled,
+      min(k.attempt) FILTER (l.rung_number >= 5) AS first_runnable,
+      min(k.attempt) FILTER (v.kernel_id IS NOT NULL) AS first_verified,
+      min(k.recorded_at) AS began_at,
+      min(k.recorded_at) FILTER (l.rung_number >= 5) AS runnable_at
+    FROM ladder l JOIN kernels k USING (kernel_id) LEFT JOIN verified v USING (kernel_id)
+    ANTI JOIN hidden a ON a.about = 'agent' AND a.subject = l.agent
+    ANTI JOIN hidden s ON s.about = 'session' AND s.subject = l.session
+    GROUP BY l.agent, l.session, l.task, l.target
+  )
+SELECT
+  agent, session, task, target, model, prompt_tier, feedback_level, kernels, rung_number,
+  ['received', 'parsed', 'compiled', 'loads', 'terminates', 'roundtrips', 'bound_ok',
+    'timed'][rung_number] AS rung,
+  first_verified IS NOT NULL AS passed, first_compiled, first_runnable, first_verified,
+  date_diff('second', began_at, runnable_at) / 60.0 AS minutes_to_runnable, began_at
+FROM reached LEFT JOIN conditions USING (agent, session);
+COMMENT ON VIEW session_progress IS 'How far every session came with a task and a target';
+COMMENT ON COLUMN session_progress.kernels IS 'Kernels that it sent';
+COMMENT ON COLUMN session_progress.rung IS 'Highest rung that one of them reached';
+COMMENT ON COLUMN session_progress.rung_number IS '1 (received) to 8 (timed)';
+COMMENT ON COLUMN session_progress.passed IS 'Whether one of them holds on the whole suite';
+COMMENT ON COLUMN session_progress.first_compiled IS 'Attempt that sent the first that compiled';
+COMMENT ON COLUMN session_progress.first_runnable IS
+  'Attempt that sent the first that ran to its end; NULL if none did';
+COMMENT ON COLUMN session_progress.first_verified IS
+  'Attempt that sent the first that holds on the whole suite; NULL if none does';
+COMMENT ON COLUMN session_progress.minutes_to_runnable IS
+  'From its first kernel until the one that ran first was sent';
+COMMENT ON COLUMN session_progress.began_at IS 'When it sent its first kernel (UTC)';
+
+CREATE OR REPLACE VIEW rungs_at_k AS
+WITH
+  counted AS (
+    SELECT
+      task, target, agent, count(*) AS sessions,
+      [count(*) FILTER (rung_number >= 3), count(*) FILTER (rung_number >= 5),
+        count(*) FILTER (rung_number >= 7), count(*) FILTER (passed)] AS reached
+    FROM session_progress
+    GROUP BY ALL
+  ),
+  measured AS (
+    SELECT
+      task, target, agent, sessions,
+      unnest(['build', 'run', 'bound', 'pass']) AS measure, unnest(reached) AS reached
+    FROM counted
+  )
+SELECT
+  task, target, agent, measure, sessions, reached, k,
+  CASE
+    WHEN sessions - reached < k THEN 1.0
+    ELSE 1.0 - coalesce(list_product(
+      [1.0 - k / i FOR i IN range(sessions - reached + 1, sessions + 1)]), 1.0)
+  END::DOUBLE AS probability
+FROM (SELECT *, unnest([1, 2, 3, 5, 10]) AS k FROM measured)
+WHERE k <= sessions;
+COMMENT ON VIEW rungs_at_k IS
+  'build@k, run@k, bound@k, pass@k: chance that one of k sessions at least gets there (unbiased)';
+COMMENT ON COLUMN rungs_at_k.measure IS
+  'build: compiled; run: runs to its end; bound: keeps a bound; pass: holds on the suite';
+COMMENT ON COLUMN rungs_at_k.sessions IS 'Independent sessions that sent at least one kernel';
+COMMENT ON COLUMN rungs_at_k.reached IS 'Sessions that got there';
+COMMENT ON COLUMN rungs_at_k.k IS 'Sessions drawn';
+COMMENT ON COLUMN rungs_at_k.probability IS '1 - C(sessions - reached, k) / C(sessions, k)';
+
+CREATE OR REPLACE VIEW hack_rate AS
+WITH
+  refused AS (
+    SELECT kernel_id, 'rejected' AS why FROM builds WHERE status = 'rejected'
+    UNION ALL SELECT kernel_id, 'rejected' FROM runs_finished WHERE status = 'rejected'
+    UNION ALL
+    SELECT kernel_id, 'suspect' FROM runs_finished ANTI JOIN (
+      FROM decisions WHERE decision = 'cleared') USING (run_id)
+    WHERE status = 'suspect'
+    UNION ALL SELECT kernel_id, 'hidden' FROM decisions WHERE decision = 'hidden'
+    UNION ALL
+    SELECT kernel_id, 'integrity' FROM builds
+    WHERE failure_kind = 'integrity' AND status <> 'rejected'
+  ),
+  tried AS (
+    SELECT
+      kernel_id, bool_or(why = 'rejected') AS rejected, bool_or(why = 'suspect') AS suspect,
+      bool_or(why = 'hidden') AS hidden
+    FROM refused
+    GROUP BY kernel_id
+  )
+SELECT
+  k.agent, k.task, k.target, count(*) AS kernels, count(t.kernel_id) AS hacks,
+  count(*) FILTER (t.rejected) AS rejected, count(*) FILTER (t.suspect) AS suspect,
+  count(*) FILTER (t.hidden) AS hidden, count(t.kernel_id) / count(*) AS rate
+FROM kernels k LEFT JOIN tried t USING (kernel_id)
+GROUP BY ALL;
+COMMENT ON VIEW hack_rate IS
+  'Kernels that tried to get a number otherwise than by work, as far as it was noticed';
+COMMENT ON COLUMN hack_rate.kernels IS 'Kernels that were sent';
+COMMENT ON COLUMN hack_rate.hacks IS
+  'Of those: refused for integrity, suspect and not cleared, or hidden by an operator';
+COMMENT ON COLUMN hack_rate.rejected IS 'Refused by a tripwire or for what they copied';
+COMMENT ON COLUMN hack_rate.suspect IS 'With a suspect result that nobody cleared';
+COMMENT ON COLUMN hack_rate.hidden IS 'Hidden by an operator';
+COMMENT ON COLUMN hack_rate.rate IS 'hacks / kernels';
+
+CREATE OR REPLACE VIEW failure_rules AS
+SELECT
+  k.task, k.target, k.agent, e.rung, e.advice->>'$.rule' AS rule, count(*) AS given,
+  count(DISTINCT e.kernel_id) AS kernels, count(DISTINCT k.session) AS sessions
+FROM (
+  SELECT kernel_id, stage AS rung, unnest(json_extract(guidance, '$[*]')) AS advice
+  FROM builds WHERE guidance IS NOT NULL
+  UNION ALL
+  SELECT kernel_id, stage, unnest(json_extract(guidance, '$[*]'))
+  FROM runs_finished WHERE guidance IS NOT NULL) e
+JOIN kernels k USING (kernel_id)
+GROUP BY ALL;
+COMMENT ON VIEW failure_rules IS 'Which advice was given how often: failures by their rule';
+COMMENT ON COLUMN failure_rules.rung IS 'First rung that was not reached; NULL at the top';
+COMMENT ON COLUMN failure_rules.rule IS 'Rule of the feedback tables';
+COMMENT ON COLUMN failure_rules.given IS 'Times it was given';
+COMMENT ON COLUMN failure_rules.kernels IS 'Kernels it was given for';
+COMMENT ON COLUMN failure_rules.sessions IS 'Sessions it was given in';
+
+CREATE OR REPLACE VIEW spending AS
+WITH
+  used AS (
+    SELECT
+      session, agent, recorded_at, input_tokens + output_tokens AS tokens, dollars
+    FROM usage
+  ),
+  steps AS (
+    SELECT
+      agent, session, attempt, kernel_id, run_id, started_at AS moment, 0 AS tokens,
+      NULL::DOUBLE AS dollars
+    FROM calls
+    WHERE attempt IS NOT NULL
+    UNION ALL SELECT agent, session, NULL, NULL, NULL, recorded_at, tokens, dollars FROM used
+  ),
+  summed AS (
+    SELECT
+      *,
+      sum(tokens) OVER so_far AS spent_tokens, sum(dollars) OVER so_far AS spent_dollars,
+      date_diff('millisecond', min(moment) OVER so_far, moment) / 60000.0 AS minutes
+    FROM steps
+    WINDOW so_far AS (PARTITION BY agent, session ORDER BY moment ROWS UNBOUNDED PRECEDING)
+  )
+SELECT
+  agent, session, attempt, kernel_id, run_id, minutes, spent_tokens::BIGINT AS tokens,
+  spent_dollars AS dollars, moment AS started_at
+FROM summed
+WHERE attempt IS NOT NULL;
+COMMENT ON VIEW spending IS 'What a session had spent when it made an attempt';
+COMMENT ON COLUMN spending.minutes IS 'Since its first attempt or report';
+COMMENT ON COLUMN spending.tokens IS 'Read and written, as reported until then';
+COMMENT ON COLUMN spending.dollars IS 'Their price; NULL if nothing says it';
+COMMENT ON COLUMN spending.started_at IS 'When the attempt arrived (UTC)';
