@@ -60,6 +60,10 @@ class Caller:
     """Fingerprint of its token; empty where none is asked for."""
     shares: bool = False
     """Whether everybody may see what it sends."""
+    attempts: int | None = None
+    """Calls that touch a kernel, which its session may make; None: no limit."""
+    seconds: float | None = None
+    """Time its session has, for the record."""
 
     def may_see(self, agent: str, session: str) -> bool:
         """Whether it may see what that session of that agent sent."""
@@ -188,6 +192,8 @@ class Sessions:
             sees=token.sees,
             token=token.fingerprint,
             shares=token.share,
+            attempts=token.attempts,
+            seconds=token.seconds,
         )
 
     def still_known(self, caller: Caller) -> bool:
@@ -210,6 +216,8 @@ class Sessions:
             model=caller.model,
             prompt_tier=caller.prompt_tier,
             feedback_level=caller.feedback,
+            budget_attempts=caller.attempts,
+            budget_seconds=caller.seconds,
         )
 
     def count_attempt(self, session: str) -> int:

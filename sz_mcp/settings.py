@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 FeedbackLevel = Literal["none", "raw", "explain", "suggest"]
+Openness = Literal["tokens", "scores", "off"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,9 @@ class Http:
     """How long a client may take to send the head of a request, and again its body, in seconds."""
     connections: Count = 512
     """Connections that may be open at once."""
+    board: Openness = "tokens"
+    """Who may see the leaderboard page where calls need a token: `tokens`, whoever has one;
+    `scores`, everybody, names and scores but no sources; `off`, nobody."""
 
 
 @dataclass(frozen=True)

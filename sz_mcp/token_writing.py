@@ -109,5 +109,7 @@ def _value(value: object) -> str:
         return value.isoformat(timespec="seconds")
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
     # JSON escapes what TOML does, but for DEL.
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -50,6 +50,10 @@ class Token(BaseModel):
     """Sources and results that it may read, beside shared ones: of its session, agent, or all."""
     share: bool = False
     """Whether everybody may read what it sends."""
+    attempts: int | None = Field(default=None, ge=1)
+    """Calls that touch a kernel, which its session may make; None: no limit."""
+    seconds: float | None = Field(default=None, gt=0)
+    """Time its session has, for the record: whoever gave the token out ends it."""
     created: AwareDatetime | None = None
     expires: AwareDatetime | None = None
     """None: never."""

@@ -261,9 +261,16 @@ def _check_comparable(use: Use, kernel_id: str, against: str) -> None:
 
 
 def _attempt(use: Use, kernel_id: str) -> None:
-    """Count this call as an attempt: it touches a kernel."""
+    """Count this call as an attempt: it touches a kernel. A ToolError if none is left."""
+    caller = use.call.caller
+    attempt = use.app.sessions.count_attempt(caller.session)
+    if caller.attempts is not None and attempt > caller.attempts:
+        raise ToolError(
+            f"budget spent: this session has made all {caller.attempts} calls on kernels that it "
+            "may make; describe_arch, get_result and query_results still answer"
+        )
     use.call.kernel_id = kernel_id
-    use.call.attempt = use.app.sessions.count_attempt(use.call.caller.session)
+    use.call.attempt = attempt
 
 
 def _asked(

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import typer
 
 from sz_mcp import __version__
-from sz_mcp.cli import cslc_flags, fields, groups, tokens
+from sz_mcp.cli import bench_flags, cslc_flags, fields, groups, tokens
 from sz_mcp.cli.options import (
     Bound,
     Config,
@@ -42,6 +42,7 @@ app.add_typer(groups.runs, name="runs")
 app.add_typer(groups.ledger, name="ledger")
 app.add_typer(groups.marks, name="marks")
 app.add_typer(tokens.app, name="token")
+app.command("bench")(bench_flags.bench)
 app.command("cslc", context_settings=cslc_flags.PASSED_ON)(cslc_flags.cslc)
 app.command("cs-python", context_settings=cslc_flags.PASSED_ON)(cslc_flags.cs_python)
 
@@ -165,6 +166,29 @@ def share(
 ) -> None:
     """Let every agent read a kernel's source and what its owner measured of it."""
     _command("token_commands").share(_home(home), kernel, undo=undo)
+
+
+@app.command()
+def board(
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Of 127.0.0.1; 0 takes any free one.")
+    ] = 8766,
+    home: Home = None,
+) -> None:
+    """Serve the leaderboard page alone, from the ledger, on this machine."""
+    _command("board").run(settings_for({"home": home}), port)
+
+
+@app.command()
+def report(
+    out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("sz-mcp-report"),
+    bench: Annotated[str, typer.Option(metavar="ID", help="Of this bench only.")] = "",
+    task: Annotated[str, typer.Option(help="Of this task only.")] = "",
+    target: Annotated[str, typer.Option(help="Of this target only.")] = "",
+    home: Home = None,
+) -> None:
+    """Write a report: figures, summary, anomalies, the log to repeat it (HTML and Markdown)."""
+    _command("report").run(_home(home), (bench, task, target), out)
 
 
 @app.command(name="eval")

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sz_mcp.app import App
+from sz_mcp.board.serve import Board, add_board
 from sz_mcp.errors import SettingsError
 from sz_mcp.health import add_health
 from sz_mcp.server import create_server
@@ -70,6 +71,7 @@ def over_http(settings: Settings, address: str) -> None:
         sys.stderr.flush()
         server = create_server(app, tokens)
         add_health(server, app)
+        add_board(server, Board(settings.home, tokens, http.board))
         serve_http(server, listener, http, app.settle)
 
 

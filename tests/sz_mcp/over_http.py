@@ -16,6 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from kernels.fields import Catalogue
 from sz_mcp import edge
 from sz_mcp.app import App
+from sz_mcp.board.serve import Board, add_board
 from sz_mcp.engine import Engine, Parts
 from sz_mcp.health import add_health
 from sz_mcp.server import create_server
@@ -55,6 +56,7 @@ async def served(
     listener = listen("127.0.0.1", 0)
     server = create_server(app, tokens)
     add_health(server, app)
+    add_board(server, Board(app.settings.home, tokens, settings.board))
     routes = http_app(server, settings)
     uvicorns = _Server(edge.configured(routes, security_of(()), settings))
     task = asyncio.create_task(uvicorns.serve(sockets=[listener]))

@@ -27,7 +27,7 @@ from kernels.records import (
 )
 from results_db.drain import drain
 from results_db.ledger import Ledger
-from results_db.rows import HostRow, SessionRow
+from results_db.rows import BenchCellRow, BenchRow, HostRow, Row, SessionRow, UsageRow
 from tests.results_db import records
 
 EVIL = "<script>alert('x')</script>\"&\u202e"
@@ -40,6 +40,7 @@ TARGETS = {
 }
 BOUNDS = (1e-2, 1e-3, 1e-4)
 SEED = 7
+BENCH = "made-0123abcd"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Made:
 AGENTS = (
     Made("claude", 1.25, 0.15, model="model-a"),
     Made("codex", 1.24, 0.25, model="model-b"),
-    Made("search", 1.05, 0.0),
+    Made("climber", 1.05, 0.0),
     Made(EVIL, 1.1, 0.3, sessions=3, model="<b>model</b>"),
 )
 
@@ -75,10 +76,26 @@ def speed(agent: int, session: int, attempt: int) -> float:
     return float(base * AGENTS[agent].pace ** attempt)
 
 
+class Batched(Ledger):
+    """Writes its rows in a few large batches, since each write waits for the disk."""
+
+    _rows: list[Row]
+
+    def _append(self, *rows: Row) -> None:
+        self._rows = [*getattr(self, "_rows", []), *rows]
+
+    def flush(self) -> None:
+        """Write what was recorded."""
+        super()._append(*self._rows)
+        self._rows = []
+
+
 def make(home: Path, *, tasks: tuple[str, ...] = ("szp", "sz-open")) -> None:
     """Write the ledger and publish it."""
-    ledger = Ledger(home, writer="made")
+    ledger = Batched(home, writer="made")
     ledger.host(HostRow(HOST, cpu="Made CPU", cores=2, versions={"numpy": "2.2"}, harness="h1"))
+    versions = {"sz-mcp": "0", "prompt expert": "cafe"}
+    ledger.bench(BenchRow(BENCH, "made", {"agents": [EVIL]}, "0123abcd", 40, versions))
     rng = random.Random(SEED)
     for number, agent in enumerate(AGENTS):
         for target in TARGETS if number < 2 else ("numba",):
@@ -89,6 +106,7 @@ def make(home: Path, *, tasks: tuple[str, ...] = ("szp", "sz-open")) -> None:
                         _session(ledger, rng, number, target, session, one)
                 else:
                     _session(ledger, rng, number, target, session, task)
+            ledger.flush()
     ledger.close()
     drain(home)
 
@@ -97,10 +115,13 @@ def _session(
     ledger: Ledger, rng: random.Random, number: int, target: str, session: int, task: str
 ) -> None:
     agent = AGENTS[number]
-    name = f"{agent.name}/{task}/{target}/{session}"
+    cell = f"{agent.name}/{task}/{target}/{session}"
+    name = f"{BENCH}/{cell}"
     ledger.session(
         SessionRow(name, agent.name, "made 1", "http", "", agent.model, agent.tier, "suggest")
     )
+    _cell(ledger, agent, cell, "started")
+    ledger.usage(UsageRow(name, agent.name, 1, 10_000 * (session + 1), 500, "endpoint", 0, 0.25))
     parent = None
     for attempt in range(agent.attempts):
         made = f"{kernel_id(number, target, session, attempt)}_{task.replace('-', '')}"
@@ -115,6 +136,20 @@ def _session(
             continue
         ledger.build(f"call-{made}", made, Build(Status.COMPILED, Status.LOADS, 0.5))
         _measured(ledger, made, number, (target, session, attempt), name)
+    if agent.name == EVIL and session == 0:
+        _cell(ledger, agent, cell, "failed", f"{EVIL} was killed")
+    else:
+        _cell(ledger, agent, cell, "finished")
+
+
+def _cell(ledger: Ledger, agent: Made, cell: str, event: str, reason: str = "") -> None:
+    _, task, target, session = cell.rsplit("/", 3)
+    ledger.bench_cell(
+        BenchCellRow(
+            BENCH, cell, f"{BENCH}/{cell}", agent.name, "model", task, target, event, agent.tier,
+            "suggest", int(session) + 1, reason,
+        )
+    )  # fmt: skip
 
 
 def _measured(
@@ -122,7 +157,7 @@ def _measured(
 ) -> None:
     target, session, attempt = place
     agent = AGENTS[number].name
-    execution = TARGETS[target]
+    execution, gbps = TARGETS[target], speed(number, session, attempt)
     for bound in BOUNDS:
         started = records.started(
             f"v-{made}-{bound:g}", made, tool="verify_bounds", field="suite", bound=bound,
@@ -130,8 +165,8 @@ def _measured(
         )  # fmt: skip
         ledger.run_started(started)
         ledger.run_finished(started.run_id, made, "verify_bounds", records.verdict())
-        gbps = speed(number, session, attempt)
-        result = _result(execution, gbps, bound)
+        better = 1 + 0.05 * attempt + 0.1 * number if made.endswith("szopen") else 1.0
+        result = _result(execution, gbps, bound, better)
         started = records.started(
             f"r-{made}-{bound:g}", made, field="na_temperature", bound=bound,
             session=name, agent=agent, attempt=attempt + 1,
@@ -148,7 +183,7 @@ def _measured(
     ledger.run_finished(started.run_id, made, "profile", profile)
 
 
-def _result(execution: Execution, gbps: float, bound: float) -> RunResult:
+def _result(execution: Execution, gbps: float, bound: float, better: float) -> RunResult:
     metrics: tuple[Metric, ...] = (Metric("copy_peak_gbps", 10.0, "GB/s", "measured"),)
     if execution is Execution.SIMULATED:
         metrics = (
@@ -162,7 +197,7 @@ def _result(execution: Execution, gbps: float, bound: float) -> RunResult:
         for direction in ("compress", "decompress")
         for number in range(3)
     )
-    stream = round(4_000_000 / (4 + 3 * (2 + math.log10(bound) + 2)))
+    stream = round(4_000_000 / (4 + 3 * (4 + math.log10(bound))) / better)
     return records.run_result(
         execution=execution,
         field="na_temperature",

@@ -1,0 +1,66 @@
+"""lorenzo-2d-inverse on a row of PEs: each sums up its own columns, and sends east what every row has come to.
+
+The host part cuts the columns among PEs; rows that do not fit go in further launches, for which
+a PE keeps the last row.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from cerebras.sdk.client import SdkCompiler
+from cerebras.sdk.runtime.sdkruntimepybind import MemcpyDataType, MemcpyOrder, SdkRuntime
+
+LEAST, WIDTH, VALUES = 8, 128, 4096
+COPY = {
+    "streaming": False,
+    "order": MemcpyOrder.ROW_MAJOR,
+    "data_type": MemcpyDataType.MEMCPY_32BIT,
+    "nonblock": False,
+}
+
+
+def run(d):
+    if d.size == 0:
+        return np.zeros(d.shape, np.int32)
+    height, columns = d.shape
+    tile = max(LEAST, -(-columns // WIDTH))
+    width, rows = -(-columns // tile), min(height, VALUES // tile)
+    if rows == 0:
+        raise NotImplementedError(f"rows of more than {WIDTH * VALUES} values")
+    bands = -(-height // rows)
+    padded = np.zeros((bands * rows, width * tile), np.int32)
+    padded[:height, :columns] = d
+    runner = loaded(width, tile, rows, kept=1)
+    out = []
+    for band, values in enumerate(padded.reshape(bands, rows, width, tile)):
+        parts = values.transpose(1, 0, 2).reshape(width, rows * tile)
+        sums = launched(runner, parts, *("run_on",) if band else ("run", np.int32(0)))
+        out.append(sums.reshape(width, rows, tile).transpose(1, 0, 2).reshape(rows, -1))
+    runner.stop()
+    return np.ascontiguousarray(np.concatenate(out)[:height, :columns])
+
+
+def loaded(width, tile, rows, kept):
+    """A row of `width` PEs, with `rows` times `tile` values each."""
+    options = (
+        f"--fabric-dims={width + 7},3 --fabric-offsets=4,1 "
+        f"--params=width:{width},tile:{tile},rows:{rows},kept:{kept} --memcpy --channels=1 -o out"
+    )
+    with SdkCompiler() as compiler:
+        artifact = compiler.compile(Path(__file__).parent, "layout.csl", options, ".")
+    runner = SdkRuntime(artifact)
+    runner.load()
+    runner.run()
+    return runner
+
+
+def launched(runner, parts, function, *arguments):
+    """What every PE's part, a row of `parts`, comes to."""
+    width, count = parts.shape
+    sent = np.ascontiguousarray(parts).view(np.uint32).reshape(-1)
+    values = runner.get_id("values")
+    runner.memcpy_h2d(values, sent, 0, 0, width, 1, count, **COPY)
+    runner.launch(function, *arguments, nonblock=False)
+    back = np.zeros(sent.size, np.uint32)
+    runner.memcpy_d2h(back, values, 0, 0, width, 1, count, **COPY)
+    return back.view(np.int32).reshape(width, count)
