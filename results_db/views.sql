@@ -523,7 +523,7 @@ WITH
       sum(tokens) OVER so_far AS spent_tokens, sum(dollars) OVER so_far AS spent_dollars,
       date_diff('millisecond', min(moment) OVER so_far, moment) / 60000.0 AS minutes
     FROM steps
-    WINDOW so_far AS (PARTITION BY agent, session ORDER BY moment ROWS UNBOUNDED PRECEDING)
+    WINDOW so_far AS (PARTITION BY agent, session ORDER BY moment RANGE UNBOUNDED PRECEDING)
   )
 SELECT
   agent, session, attempt, kernel_id, run_id, minutes, spent_tokens::BIGINT AS tokens,

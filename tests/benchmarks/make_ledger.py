@@ -163,7 +163,8 @@ def _inserts(stamp: str, size: Size) -> list[tuple[str, str]]:
         (
             "kernels",
             "INSERT INTO kernels BY NAME SELECT kernel_id, 'c' || i AS call_id, n + 1 AS attempt,"
-            " task, target, agent, session, 'l' || (hash(s, version) % 400000) AS likeness,"
+            f" task, target, agent, session, 'l' || (hash(s, version) % {size.attempts // 5 + 1})"
+            " AS likeness,"
             f" kernel_id AS content_hash, 800 AS source_bytes, {stamp} FROM made_kernels",
         ),
         (
