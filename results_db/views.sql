@@ -51,23 +51,33 @@ COMMENT ON COLUMN current_marks.marked_at IS 'When it was decided (UTC)';
 
 CREATE OR REPLACE VIEW decisions AS
 WITH
+  -- From the marks, which are few, to the kernels and runs that they touch.
+  marked_kernels AS (
+    SELECT k.kernel_id, m.about, m.subject
+    FROM kernels k JOIN current_marks m ON m.about = 'kernel' AND m.subject = k.kernel_id
+    UNION ALL SELECT k.kernel_id, m.about, m.subject
+    FROM kernels k JOIN current_marks m ON m.about = 'agent' AND m.subject = k.agent
+    UNION ALL SELECT k.kernel_id, m.about, m.subject
+    FROM kernels k JOIN current_marks m ON m.about = 'likeness' AND m.subject = k.likeness
+    UNION ALL SELECT k.kernel_id, m.about, m.subject
+    FROM kernels k JOIN current_marks m ON m.about = 'session' AND m.subject = k.session
+  ),
   subjects AS (
-    SELECT
-      r.run_id, r.kernel_id, k.agent, k.session,
-      unnest([
-        {'about': 'run', 'subject': r.run_id}, {'about': 'kernel', 'subject': r.kernel_id},
-        {'about': 'agent', 'subject': k.agent}, {'about': 'likeness', 'subject': k.likeness},
-        {'about': 'session', 'subject': k.session}, {'about': 'session', 'subject': r.session}
-      ]) AS one
-    FROM runs_started r JOIN kernels k USING (kernel_id)
+    SELECT r.run_id, r.kernel_id, m.about, m.subject
+    FROM runs_started r JOIN marked_kernels m USING (kernel_id)
+    UNION ALL SELECT r.run_id, r.kernel_id, m.about, m.subject
+    FROM runs_started r JOIN current_marks m ON m.about = 'run' AND m.subject = r.run_id
+    UNION ALL SELECT r.run_id, r.kernel_id, m.about, m.subject
+    FROM runs_started r JOIN current_marks m ON m.about = 'session' AND m.subject = r.session
   ),
   -- Clearing an agent takes its hiding back, but lets no result pass that nobody has looked at.
   touching AS (
     SELECT
-      s.run_id, s.kernel_id, s.agent, s.session, m.verdict, m.reason, m.marked_by, m.marked_at,
+      s.run_id, s.kernel_id, k.agent, k.session, m.verdict, m.reason, m.marked_by, m.marked_at,
       rank() OVER (PARTITION BY s.run_id ORDER BY m.verdict <> 'hidden', m.marked_at DESC) AS place
     FROM subjects s
-    JOIN current_marks m ON m.about = s.one.about AND m.subject = s.one.subject
+    JOIN kernels k USING (kernel_id)
+    JOIN current_marks m ON m.about = s.about AND m.subject = s.subject
     WHERE m.verdict = 'hidden'
       OR (m.verdict = 'cleared' AND m.about IN ('run', 'kernel', 'likeness'))
   )

@@ -180,6 +180,16 @@ def board(
 
 
 @app.command()
+def standings(
+    bench: Annotated[str, typer.Option(metavar="ID", help="Of this bench only.")] = "",
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Compare agents over all that they tried: worth, interval, rank or tie, hacks, costs."""
+    _command("standings").run(_home(home), bench, as_json=json)
+
+
+@app.command()
 def report(
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("sz-mcp-report"),
     bench: Annotated[str, typer.Option(metavar="ID", help="Of this bench only.")] = "",

@@ -1,4 +1,4 @@
-"""Views and the questions of docs/sql.md on a large ledger: python -m tests.benchmarks.bench_ledger.
+"""Views and docs/sql.md on a large ledger: python -m tests.benchmarks.bench_ledger [ATTEMPTS].
 
 The ledger is made by make_ledger (a million attempts, unless another number is given) in a folder
 that goes afterwards. Best of three, wall time and processor time, two threads; each connection is
@@ -56,7 +56,7 @@ def queries() -> dict[str, str]:
     # Of a board or a ladder somebody looks at the conditions that he chose.
     return {
         "leaderboard": "FROM leaderboard",
-        "ladder by agent and target": "SELECT agent, target, rung, count(*) FROM ladder GROUP BY ALL",
+        "ladder": "SELECT agent, target, rung, count(*) FROM ladder GROUP BY ALL",
         **dict(page),
     }
 

@@ -212,7 +212,7 @@ def _inserts(stamp: str, size: Size) -> list[tuple[str, str]]:
         (
             "metrics",
             "INSERT INTO metrics BY NAME SELECT kernel_id, run_id, 'run' AS origin,"
-            " 'compress.cycles' AS name, 1e6 / gbps AS value, 'cycles' AS unit,"
+            " 'compress_device_cycles' AS name, 1e6 / gbps AS value, 'cycles' AS unit,"
             f" 'measured' AS provenance, {stamp} FROM made_runs"
             " WHERE execution = 'simulated' AND status = 'bound_ok' AND NOT verifies",
         ),
