@@ -101,6 +101,22 @@ def backup_ledger(
     command("ledger").backup(chosen_home(home), file)
 
 
+@ledger.command("export")
+def export_ledger(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="New folder to write.")],
+    form: Annotated[
+        Literal["parquet", "csv", "hf"],
+        typer.Option("--format", help="hf: a dataset folder as Hugging Face's libraries read it."),
+    ] = "parquet",
+    sources: Annotated[
+        bool, typer.Option("--sources", help="Submissions' files too; otherwise none.")
+    ] = False,
+    home: Home = None,
+) -> None:
+    """Write the results into files for other tools."""
+    command("ledger").export(chosen_home(home), folder, form, sources=sources)
+
+
 @ledger.command("merge")
 def merge_ledger(
     other: Annotated[

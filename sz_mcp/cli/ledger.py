@@ -14,6 +14,7 @@ from rich import box
 from rich.table import Table
 
 from results_db import backup as backups
+from results_db import export as exporting
 from results_db import merge as merging
 from results_db import prune as pruning
 from results_db import schema
@@ -44,6 +45,20 @@ def backup(home: Path, file: Path) -> None:
         f"{report.as_of:%Y-%m-%d %H:%M:%S} UTC\n"
         f"restore: mkdir NEW && tar -xf {report.path} -C NEW, then --home NEW\n"
     )
+
+
+def export(home: Path, folder: Path, form: exporting.Form, *, sources: bool) -> None:
+    """Write the folder, and print what is in it.
+
+    Raises:
+        StepFailed: it exists, or can't be written.
+    """
+    try:
+        report = exporting.export(home, folder, form, sources=sources)
+    except LedgerError as error:
+        raise StepFailed(str(error)) from error
+    left_out = "" if sources else "; without submissions' files (--sources)"
+    sys.stdout.write(f"{report.folder}: {_counted(report.rows)}{left_out}\n")
 
 
 def merge(home: Path, other: Path) -> None:
