@@ -3,7 +3,7 @@
 A session is worth, per set of conditions (task, target, execution, host, threads, field, mode and
 bound), its best rankable score over the best of anybody there, from 0 to 1; 0 if it has none. On
 simulated machines that is the fewest cycles of anybody over its own; emulated runs have no speed,
-so that a session is worth 1 if a kernel of it holds on the suite, else 0. Sessions that sent a
+so that a session is worth 1 if it has a rankable run there, else 0. Sessions that sent a
 kernel for the task and target count in all its conditions: leaving one out gains nothing.
 """
 
@@ -123,10 +123,14 @@ def _plain(found: Mapping[str, Mapping[str, list[float]]]) -> dict[str, dict[str
     return {agent: dict(tasks) for agent, tasks in found.items() if tasks}
 
 
-_IN_SCOPE = """
-  execution = $execution AND ($host = '' OR host = $host)
+# A cell of a bench that was begun anew counts once, by its last session.
+_COUNTS = """
+  session NOT IN (
+    SELECT session FROM bench_cells WHERE event = 'started' QUALIFY row_number() OVER (
+      PARTITION BY bench_id, cell_id ORDER BY recorded_at DESC, session DESC) > 1)
   AND ($bench = '' OR session IN (SELECT session FROM bench_cells WHERE bench_id = $bench))
 """
+_IN_SCOPE = f"execution = $execution AND ($host = '' OR host = $host) AND {_COUNTS}"
 
 # Cycles are of compression and decompression together: all that a run counted.
 _VALUES = f"""
@@ -134,32 +138,28 @@ WITH
   cycles AS (
     SELECT run_id, sum(value) AS cycles FROM metrics
     WHERE ends_with(name, '_device_cycles') GROUP BY run_id
-  ),
-  held AS (SELECT DISTINCT session, task, target FROM session_progress WHERE passed)
+  )
 SELECT
   task, target, execution, CASE execution WHEN 'hardware' THEN host END AS machine, threads, field,
   mode, bound, agent, session,
-  max(CASE execution
-    WHEN 'hardware' THEN CASE WHEN ineligible_because IS NULL THEN score END
-    WHEN 'simulated' THEN CASE WHEN held.session IS NOT NULL AND status = 'bound_ok'
-      THEN 1 / nullif(cycles, 0) END
-    ELSE CASE WHEN held.session IS NOT NULL THEN 1.0 END END) AS value
-FROM scored_runs LEFT JOIN cycles USING (run_id) LEFT JOIN held USING (session, task, target)
+  max(CASE execution WHEN 'hardware' THEN score WHEN 'simulated' THEN 1 / nullif(cycles, 0)
+    ELSE 1.0 END) FILTER (ineligible_because IS NULL) AS value
+FROM scored_runs LEFT JOIN cycles USING (run_id)
 WHERE {_IN_SCOPE} AND field IS NOT NULL
 GROUP BY ALL
 """
-_SESSIONS = """
+_SESSIONS = f"""
 SELECT agent, session, task, target FROM session_progress
-WHERE ($bench = '' OR session IN (SELECT session FROM bench_cells WHERE bench_id = $bench))
+WHERE {_COUNTS}
   AND (task, target) IN (SELECT (task, target) FROM scored_runs WHERE execution = $execution)
   AND $host IS NOT NULL
 ORDER BY ALL
 """
-_BESIDE = """
+_BESIDE = f"""
 WITH
   here AS (
     SELECT * FROM session_progress
-    WHERE ($bench = '' OR session IN (SELECT session FROM bench_cells WHERE bench_id = $bench))
+    WHERE {_COUNTS}
       AND (task, target) IN (SELECT (task, target) FROM scored_runs WHERE execution = $execution)
       AND $host IS NOT NULL
   ),

@@ -191,7 +191,9 @@ SELECT
     WHEN against IS NOT NULL THEN 'it was timed side by side with another kernel'
     WHEN reproduces IS NOT NULL THEN 'it reproduces another run'
     WHEN status = 'suspect' AND cleared.run_id IS NULL THEN 'it is suspect: nobody cleared it yet'
-    WHEN status IS NULL OR status NOT IN ('timed', 'suspect')
+    -- What does not run on its hardware gets no further than its bound, and has no score.
+    WHEN status IS NULL OR status NOT IN (
+        'timed', 'suspect', CASE execution WHEN 'hardware' THEN 'timed' ELSE 'bound_ok' END)
       THEN 'its status is ' || coalesce(status, 'not known') || ', not timed'
     WHEN NOT isfinite(score) OR NOT isfinite(coalesce(ratio, 1))
       OR score < 0 OR (score = 0 AND score_unit = 'GB/s') THEN 'its score is no positive number'

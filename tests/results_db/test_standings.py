@@ -121,3 +121,31 @@ def test_a_cheat_ends_last_with_its_cheats_counted(tmp_path: Path) -> None:
     assert [row.standing.agent for row in within] == ["fast", "slow", "new"]
     assert elsewhere == ()
     ledger.close()
+
+
+def test_a_cell_that_was_begun_anew_counts_once(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path, writer="test")
+    ledger.host(HostRow("host-1"))
+    one_agent(ledger, "calm", 2.0)
+    for number, again in ((n, a) for n in range(5) for a in ("", "+2")):
+        session = f"b/killed-{number}{again}"
+        ledger.bench_cell(
+            BenchCellRow(
+                "b", f"killed-{number}", session, "killed", "search", "szp", "numba", "started"
+            )
+        )
+        made = kernel(f"k-killed-{number}-{len(again)}", agent="killed", session=session)
+        if again:
+            record_ranked(ledger, made, run_result(2.0), 1)
+        else:
+            ledger.kernel(made, f"call-{session}")
+    drained(tmp_path, "SELECT 1")
+
+    with duckdb.connect(str(tmp_path / "ledger-read.duckdb"), read_only=True) as connection:
+        (scope,) = scopes(connection)
+        found = {row.standing.agent: row for row in agents(connection, scope)}
+
+    assert found["killed"].standing.sessions == 5
+    assert found["killed"].passed.of == 5
+    assert found["killed"].standing.mean == pytest.approx(2.0 / 2.08)
+    ledger.close()
