@@ -448,6 +448,14 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class HeatMap:
+    """A share, 0 to 1, per processing element of a rectangle."""
+
+    name: str
+    rows: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
 class Profile:
     """Where a kernel spends its time."""
 
@@ -467,3 +475,5 @@ class Profile:
     """What could not be measured here, and why; what disturbed the measurement."""
     peaks: tuple[Bandwidth, ...] = ()
     """Bandwidths of this machine by size, to draw the kernel against."""
+    maps: tuple[HeatMap, ...] = ()
+    """To draw, of targets that are rectangles of processing elements."""

@@ -10,7 +10,7 @@ kernel for the task and target count in all its conditions: leaving one out gain
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import duckdb
@@ -64,7 +64,7 @@ def agents(connection: duckdb.DuckDBPyConnection, scope: Scope) -> tuple[AgentRo
     outcomes = _outcomes(connection, scope)
     if not outcomes:
         return ()
-    beside = {row[0]: row[1:] for row in connection.execute(_BESIDE, _given(scope)).fetchall()}
+    beside = {row[0]: row[1:] for row in connection.execute(_BESIDE, given_for(scope)).fetchall()}
     rows = []
     for one in standings(outcomes):
         model, kernels, hacks, sessions, passed, first, tokens, dollars = beside[one.agent]
@@ -83,44 +83,61 @@ def agents(connection: duckdb.DuckDBPyConnection, scope: Scope) -> tuple[AgentRo
     return tuple(rows)
 
 
-def _given(scope: Scope) -> dict[str, str]:
+def given_for(scope: Scope) -> dict[str, str]:
+    """Parameters of `IN_SCOPE`."""
     return {"execution": scope.execution, "host": scope.host, "bench": scope.bench_id}
 
 
 Conditions = tuple[object, ...]
 
 
-def _outcomes(
-    connection: duckdb.DuckDBPyConnection, scope: Scope
-) -> dict[str, dict[str, list[float]]]:
-    """Agent → conditions as text → worth of each of its sessions."""
-    given = _given(scope)
+@dataclass(frozen=True)
+class Worth:
+    """What a session came to under one set of conditions."""
+
+    agent: str
+    session: str
+    conditions: str
+    value: float
+    """0 to 1: see the module."""
+
+
+def worths(connection: duckdb.DuckDBPyConnection, scope: Scope) -> tuple[Worth, ...]:
+    """Of every session in a scope, under all conditions of the tasks and targets it tried."""
+    given = given_for(scope)
     measured = connection.execute(_VALUES, given).fetchall()
     sent = connection.execute(_SESSIONS, given).fetchall()
     best: dict[Conditions, float] = {}
     own: dict[tuple[Conditions, str, str], float] = {}
-    of_task: dict[tuple[str, str], set[Conditions]] = defaultdict(set)
+    of_task: dict[tuple[str, str], dict[Conditions, str]] = defaultdict(dict)
     for *conditions, agent, session, value in measured:
         key = tuple(conditions)
-        of_task[conditions[0], conditions[1]].add(key)
+        of_task[conditions[0], conditions[1]][key] = text_of(key)
         if value is not None:
             own[key, agent, session] = value
             best[key] = max(best.get(key, 0.0), value)
-    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    found = []
     for agent, session, task, target in sent:
-        for key in of_task[task, target]:
-            worth = own.get((key, agent, session), 0.0)
+        for key, text in of_task[task, target].items():
             top = best.get(key, 0.0)
-            found[agent][_text(key)].append(worth / top if top else 0.0)
-    return _plain(found)
+            value = own.get((key, agent, session), 0.0) / top if top else 0.0
+            found.append(Worth(agent, session, text, value))
+    return tuple(found)
 
 
-def _text(conditions: Iterable[object]) -> str:
+def _outcomes(
+    connection: duckdb.DuckDBPyConnection, scope: Scope
+) -> dict[str, dict[str, list[float]]]:
+    """Agent → conditions as text → worth of each of its sessions."""
+    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for one in worths(connection, scope):
+        found[one.agent][one.conditions].append(one.value)
+    return {agent: dict(tasks) for agent, tasks in found.items()}
+
+
+def text_of(conditions: Iterable[object]) -> str:
+    """Task, target, execution, machine, threads, field, mode, bound as one name."""
     return " ".join(str(one) for one in conditions)
-
-
-def _plain(found: Mapping[str, Mapping[str, list[float]]]) -> dict[str, dict[str, list[float]]]:
-    return {agent: dict(tasks) for agent, tasks in found.items() if tasks}
 
 
 # A cell of a bench that was begun anew counts once, by its last session.
@@ -130,7 +147,7 @@ _COUNTS = """
       PARTITION BY bench_id, cell_id ORDER BY recorded_at DESC, session DESC) > 1)
   AND ($bench = '' OR session IN (SELECT session FROM bench_cells WHERE bench_id = $bench))
 """
-_IN_SCOPE = f"execution = $execution AND ($host = '' OR host = $host) AND {_COUNTS}"
+IN_SCOPE = f"execution = $execution AND ($host = '' OR host = $host) AND {_COUNTS}"
 
 # Cycles are of compression and decompression together: all that a run counted.
 _VALUES = f"""
@@ -145,7 +162,7 @@ SELECT
   max(CASE execution WHEN 'hardware' THEN score WHEN 'simulated' THEN 1 / nullif(cycles, 0)
     ELSE 1.0 END) FILTER (ineligible_because IS NULL) AS value
 FROM scored_runs LEFT JOIN cycles USING (run_id)
-WHERE {_IN_SCOPE} AND field IS NOT NULL
+WHERE {IN_SCOPE} AND field IS NOT NULL
 GROUP BY ALL
 """
 _SESSIONS = f"""

@@ -396,6 +396,8 @@ WITH
       min(k.attempt) FILTER (l.rung_number >= 3) AS first_compiled,
       min(k.attempt) FILTER (l.rung_number >= 5) AS first_runnable,
       min(k.attempt) FILTER (v.kernel_id IS NOT NULL) AS first_verified,
+      -- Calls older than their attempts' numbers count too.
+      bool_or(v.kernel_id IS NOT NULL) AS passed,
       min(k.recorded_at) AS began_at,
       min(k.recorded_at) FILTER (l.rung_number >= 5) AS runnable_at
     FROM ladder l JOIN kernels k USING (kernel_id) LEFT JOIN verified v USING (kernel_id)
@@ -407,7 +409,7 @@ SELECT
   agent, session, task, target, model, prompt_tier, feedback_level, kernels, rung_number,
   ['received', 'parsed', 'compiled', 'loads', 'terminates', 'roundtrips', 'bound_ok',
     'timed'][rung_number] AS rung,
-  first_verified IS NOT NULL AS passed, first_compiled, first_runnable, first_verified,
+  passed, first_compiled, first_runnable, first_verified,
   date_diff('second', began_at, runnable_at) / 60.0 AS minutes_to_runnable, began_at
 FROM reached LEFT JOIN conditions USING (agent, session);
 COMMENT ON VIEW session_progress IS 'How far every session came with a task and a target';

@@ -239,5 +239,7 @@ def _draw(profile: Profile) -> bytes:
     """Matplotlib takes a second to import: not before something is drawn."""
     modelled = any(metric.provenance == "modelled" for metric in profile.metrics)
     name = "sz_mcp.gpu_pictures" if modelled else "sz_mcp.pictures"
+    if profile.maps:
+        name = "sz_mcp.wafer_pictures"
     drawn: bytes = importlib.import_module(name).draw_profile(profile)
     return drawn

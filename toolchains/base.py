@@ -19,6 +19,7 @@ from kernels.records import (
     Execution,
     Failure,
     Guidance,
+    HeatMap,
     Loop,
     Metric,
     Submission,
@@ -122,6 +123,8 @@ class Explanation:
     """What limits it by a model; of what runs on hardware that is measured instead."""
     guidance: tuple[Guidance, ...] = ()
     """Likewise, what to change."""
+    maps: tuple[HeatMap, ...] = ()
+    """See `Profile.maps`."""
 
 
 class Session(Protocol):

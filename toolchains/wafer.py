@@ -24,6 +24,7 @@ from kernels.records import (
     Failure,
     FailureKind,
     Guidance,
+    HeatMap,
     Metric,
     Status,
     Submission,
@@ -42,6 +43,7 @@ from toolchains.first_call import earlier, failed_build, stops_build, warm_up
 from toolchains.first_call import warnings as call_warnings
 from toolchains.limits import limits
 from toolchains.tripwires import tripped
+from toolchains.wafer_explain import explained
 from toolchains.wafer_machines import Made, ProgramFolder, WaferMachine
 from toolchains.wafer_session import Simulating, WaferSession
 from toolchains.wafer_targets import ADVICE, CONTRACT, HARDWARE
@@ -140,12 +142,15 @@ class WaferToolchain:
         threads: int,
         cancellation: Cancellation,
     ) -> Explanation:
-        """See `Toolchain.explain`: the cycles of each call."""
-        opened = self._open(submission, cancellation, _Log(), Purpose.BUILD, threads)
+        """See `Toolchain.explain`: the cycles of each call, and what the PEs did in them."""
+        opened = self._open(submission, cancellation, _Log(), Purpose.BUILD, threads, profiled=True)
         if isinstance(opened, Failure):
             return Explanation(notes=(f"nothing was simulated: {opened.message}",))
         metrics: list[Metric] = []
         notes: list[str] = []
+        bottleneck = ""
+        maps: tuple[HeatMap, ...] = ()
+        slowest = -1
         try:
             for call in calls:
                 reply = opened.call(
@@ -159,9 +164,16 @@ class WaferToolchain:
                     notes.append(f"{call.function} was not counted: {reply.message}")
                 elif use is not None:
                     metrics += _use_metrics(call.function, use)
+                    seen = explained(call.function, opened.profiles(call.function))
+                    metrics += seen.metrics
+                    notes += seen.notes
+                    if seen.bottleneck and use.cycles > slowest:
+                        slowest, bottleneck, maps = use.cycles, seen.bottleneck, seen.maps
         finally:
             opened.close()
-        return Explanation(metrics=tuple(metrics), notes=tuple(notes))
+        return Explanation(
+            metrics=tuple(metrics), notes=tuple(notes), bottleneck=bottleneck, maps=maps
+        )
 
     def close(self) -> None:
         """See `Toolchain.close`."""
@@ -191,6 +203,8 @@ class WaferToolchain:
         log: _Log,
         purpose: Purpose,
         threads: int,
+        *,
+        profiled: bool = False,
     ) -> WaferSession | Failure:
         arch = _ARCHS[submission.target]
 
@@ -200,7 +214,7 @@ class WaferToolchain:
             log.failed = log.failed or made.folder is None
             return made
 
-        children = Simulating(self._pool, lambda: WaferMachine(compile_, arch))
+        children = Simulating(self._pool, lambda: WaferMachine(compile_, arch, profiled=profiled))
         functions = TASKS[submission.task].functions
         opened = open_session(
             children, submission, functions, cancellation, purpose=purpose, threads=threads

@@ -17,10 +17,24 @@ from kernels.records import Arg, Array
 
 HEADER_BYTES, ROW_BYTES = 72, 64
 """That may come from the host itself: a header, and so many per row of PEs."""
+_BYTES_PER_ROW = 16_384
+"""Rows that work on less of the field than this have no bytes of their own."""
 _ARGUMENTS = 64
-"""Values that launches may carry, beside one per `_VALUES_PER_ARGUMENT` of the field."""
-_VALUES_PER_ARGUMENT = 64
+"""Values that launches and options may carry, and more by `_VALUES_PER_ARGUMENT` of the field."""
+_VALUES_PER_ARGUMENT = 1024
+_BREAKS, _WORDS_PER_BREAK = 128, 8
+"""Places at which the order of words may change, beside one per so many words of what is moved.
+
+Order can carry what words may not: with a table of all words on the device, whoever chooses which
+comes next has computed. Rows of 16 words cut from a field and sent twice need one break in 8.
+"""
+_STRIDES = 16
+"""Distances at which a rearrangement may take one word after the other: of axes, and back."""
+_FEW = 16
 _SHOWN = 3
+
+
+Wide = npt.NDArray[np.uint64]
 
 
 @dataclass
@@ -30,7 +44,7 @@ class Traffic:
     to_device: list[bytes] = field(default_factory=list)
     to_host: list[bytes] = field(default_factory=list)
     arguments: int = 0
-    """Values given to launches."""
+    """Values given to launches and, as options, to programs."""
     narrow: bool = False
     """Some copies were of 16-bit values."""
     rows: int = 0
@@ -40,18 +54,86 @@ class Traffic:
 def misuse(traffic: Traffic, inputs: Sequence[Arg], outputs: Sequence[Array]) -> str:
     """Why the call computed on the host; empty if it did not."""
     given = [value for value in inputs if isinstance(value, np.ndarray)]
-    room = HEADER_BYTES + ROW_BYTES * traffic.rows
+    count = sum(value.size for value in given)
+    nbytes = sum(array.nbytes for array in (*given, *outputs))
+    rows = min(traffic.rows, 1 + nbytes // _BYTES_PER_ROW)
+    room = HEADER_BYTES + ROW_BYTES * rows
     foreign = _foreign(traffic, given, room)
     if foreign:
         return foreign
-    count = sum(value.size for value in given)
     most = _ARGUMENTS + count // _VALUES_PER_ARGUMENT
     if traffic.arguments > most:
         return (
-            f"launches carried {traffic.arguments} values, more than {most}: data goes to the "
-            "device by memcpy_h2d or streams"
+            f"launches and options carried {traffic.arguments} values, more than {most}: data goes "
+            "to the device by memcpy_h2d or streams"
         )
-    return _made_here(traffic, outputs, room)
+    return _made_here(traffic, outputs, room) or _chosen(traffic, given, outputs)
+
+
+def _chosen(traffic: Traffic, given: Sequence[Array], outputs: Sequence[Array]) -> str:
+    """Words that were moved one by one, in an order that no reshaping gives."""
+    dtype = _width(traffic, given)
+    sources = [_words(np.ascontiguousarray(array).tobytes(), dtype) for array in given]
+    small = [array for array in given if array.dtype.itemsize < dtype.itemsize]
+    sources += [array.reshape(-1).astype(dtype) for array in small if array.dtype.kind in "ui"]
+    sent = [_words(content, dtype) for content in traffic.to_device]
+    told = _breaks(sent, sources, "copied to the device", "in which the call was given them")
+    if told:
+        return told
+    dtype = _width(traffic, outputs)
+    back = [_words(content, dtype) for content in traffic.to_host]
+    returned = [_words(np.ascontiguousarray(array).tobytes(), dtype) for array in outputs]
+    return _breaks(returned, back, "returned", "in which they came back from the device")
+
+
+def _breaks(
+    moved: Sequence[npt.NDArray[np.generic]],
+    sources: Sequence[npt.NDArray[np.generic]],
+    how: str,
+    order: str,
+) -> str:
+    pairs = np.concatenate([np.zeros(0, np.uint64), *map(_pairs, moved)])
+    whole = np.concatenate([np.zeros(0, np.uint64), *(part.astype(np.uint64) for part in sources)])
+    known = [_joined(whole, stride) for stride in _strides(pairs, whole)]
+    broken = int(np.count_nonzero(~np.isin(pairs, np.concatenate([_pairs(whole), *known]))))
+    words = sum(part.size for part in (moved if how == "returned" else sources))
+    most = _BREAKS + words // _WORDS_PER_BREAK
+    if broken <= most:
+        return ""
+    return (
+        f"words {how} follow each other in another order than that {order}, at {broken} places, "
+        f"more than {most}: the host part may reshape and permute, not choose words"
+    )
+
+
+def _strides(pairs: Wide, source: Wide) -> list[int]:
+    """The distances in the source that neighbours most often have."""
+    values, places, counts = np.unique(source, return_index=True, return_counts=True)
+    # Of a word that occurs a few times the first place is right often enough to show a stride.
+    values, places = values[counts <= _FEW], places[counts <= _FEW]
+    if values.size == 0 or pairs.size == 0:
+        return []
+    halves = (pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF))
+    found = [np.minimum(np.searchsorted(values, half), values.size - 1) for half in halves]
+    both = (values[found[0]] == halves[0]) & (values[found[1]] == halves[1])
+    strides, often = np.unique((places[found[1]] - places[found[0]])[both], return_counts=True)
+    return [int(stride) for stride in strides[np.argsort(-often, kind="stable")][:_STRIDES]]
+
+
+def _joined(source: Wide, stride: int) -> Wide:
+    """Every word and the one `stride` further on, in one number."""
+    low, high = max(0, -stride), min(source.size, source.size - stride)
+    first, second = source[low:high], source[low + stride : high + stride]
+    return np.asarray((first << np.uint64(32)) | second, np.uint64)
+
+
+def _pairs(words: npt.NDArray[np.generic]) -> Wide:
+    """Neighbours in one number each, without padding: zeros, and what is repeated."""
+    plain = np.asarray(words[words != 0], np.uint64)
+    if plain.size == 0:
+        return plain
+    changed = np.append(True, plain[1:] != plain[:-1])
+    return _joined(np.asarray(plain[changed], np.uint64), 1)
 
 
 def _words(content: bytes, dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:

@@ -6,7 +6,6 @@ box, and the machine counts cycles where the submission can't reach it.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shlex
 import shutil
@@ -15,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,9 @@ _LOAD_S = 300.0
 _EXIT_S = 2.0
 _FABRICS = {"wse2": (750, 994), "wse3": (762, 1172)}
 """Columns and rows that a program can use (csl-examples; arXiv 2608.25124)."""
+
+_DIGITS = 10
+"""Of a number of 32 bits."""
 
 Compile = Callable[[str, list[str]], "Made"]
 """main file, options → what came of it"""
@@ -58,12 +60,17 @@ class Seen:
     cycles: int = 0
     halt: str = ""
     """Of the last program that stopped by a mistake of its own."""
+    lost: str = ""
+    """Why the machine ended, and the count of its cycles with it; the call can't succeed."""
 
 
 class WaferMachine:
     """Answers one child. Not thread-safe, except `kill`."""
 
-    def __init__(self, compile_: Compile, arch: str) -> None:
+    def __init__(self, compile_: Compile, arch: str, *, profiled: bool = False) -> None:
+        """profiled: what the machine counts by cause is in `profiles` after each call."""
+        self._profiled = profiled
+        self.profiles: list[Mapping[str, Any]] = []
         self._compile, self._arch = compile_, arch
         self._profile: Profile = make_profile(arch)
         self._process: subprocess.Popen[bytes] | None = None
@@ -89,6 +96,7 @@ class WaferMachine:
         options = shlex.split(str(header.get("options", "")))
         if not any(one.startswith("--arch") for one in options):
             options.append(f"--arch={self._arch}")
+        self.seen.traffic.arguments += _values_of(options)
         made = self._compile(str(header.get("main", "")), options)
         if made.folder is None:
             return {"error": made.error, "kind": "use"}
@@ -105,6 +113,7 @@ class WaferMachine:
             if wrong:
                 return pack({"error": wrong, "kind": "use"})
             header["name"] = str(folder)
+            header["profiled"] = self._profiled
         answer, data = self._exchange(header, payload)
         self._note(header, payload, answer, data)
         return pack(answer, data)
@@ -123,6 +132,8 @@ class WaferMachine:
     def _exchange(
         self, header: Mapping[str, Any], payload: bytes
     ) -> tuple[Mapping[str, Any], bytes]:
+        if self.seen.lost:
+            return {"error": self.seen.lost, "kind": "use"}, b""
         try:
             connection = self._connection()
             connection.settimeout(_LOAD_S if header.get("do") == "load" else REQUEST_S)
@@ -130,12 +141,15 @@ class WaferMachine:
             answer = receive(connection)
         except TimeoutError:
             self.close()
-            text = f"the simulation of one request took more than {REQUEST_S:.0f} s"
-            return {"error": text, "kind": "use"}, b""
+            self.seen.lost = f"the simulation of one request took more than {REQUEST_S:.0f} s"
         except (OSError, ProtocolError) as problem:
             self.close()
-            return {"error": f"the machine has ended: {problem}", "kind": "use"}, b""
-        return answer if answer is not None else ({"error": "the machine has ended"}, b"")
+            self.seen.lost = f"the machine has ended: {problem}"
+        else:
+            if answer is not None:
+                return answer
+            self.seen.lost = "the machine has ended"
+        return {"error": self.seen.lost, "kind": "use"}, b""
 
     def _connection(self) -> socket.socket:
         with self._lock:
@@ -171,9 +185,11 @@ class WaferMachine:
             self.seen.halt = str(answer.get("error", ""))
 
     def begin(self) -> None:
-        """A call begins."""
+        """A call begins: what was loaded before is gone, since its cycles are not this call's."""
         self.seen = Seen()
+        self.profiles = []
         self._machines.clear()
+        self._forget()
 
     def end(self) -> DeviceUse | None:
         """A call has ended: what it took; None if it used no device."""
@@ -183,8 +199,10 @@ class WaferMachine:
         for number in self._machines:
             answer, _ = self._exchange({"do": "cycles", "machine": number}, b"")
             cycles += int(answer.get("cycles", 0))
-        with contextlib.suppress(OSError, ProtocolError):
-            self._exchange({"do": "forget"}, b"")
+            if self._profiled:
+                _, counted = self._exchange({"do": "profile", "machine": number}, b"")
+                self.profiles += [json.loads(counted)] if counted else []
+        self._forget()
         traffic = self.seen.traffic
         return DeviceUse(
             cycles=cycles,
@@ -196,6 +214,11 @@ class WaferMachine:
             fabric=_FABRICS[self._arch],
             model=f"hop {self._profile.hop}, exact contention, least recently moved",
         )
+
+    def _forget(self) -> None:
+        """Loaded programs; a machine that is not there yet has none."""
+        if self._socket is not None:
+            self._exchange({"do": "forget"}, b"")
 
     def kill(self) -> None:
         """End the process at once; from any thread."""
@@ -236,6 +259,13 @@ class ProgramFolder:
             if self._root is not None:
                 shutil.rmtree(self._root, ignore_errors=True)
             self._root = None
+
+
+def _values_of(options: Sequence[str]) -> int:
+    """Numbers of 32 bits that the options of a program can carry to it."""
+    given = [one.partition("=")[2] for one in options if one.startswith("--params")]
+    values = [pair.partition(":")[2] for one in given for pair in one.split(",")]
+    return sum(-(-len(value) // _DIGITS) for value in values)
 
 
 def diagnostics_of(answer: bytes) -> tuple[Mapping[str, Any], ...]:

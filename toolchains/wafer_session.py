@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,9 @@ class WaferSession(Around):
         self._uses[function] = machine.end()
         if isinstance(reply, Failure):
             return _explained(reply, machine.seen.halt)
+        if machine.seen.lost:
+            text = f"{machine.seen.lost}, and with it the count of its cycles"
+            return Failure(Status.ERROR, Status.TERMINATES, FailureKind.TIMEOUT, text)
         inputs = [value for item in items for value in item]
         outputs = [array for output in reply.outputs for array in output]
         wrong = misuse(machine.seen.traffic, [*inputs, *reply.inputs], outputs)
@@ -85,6 +89,10 @@ class WaferSession(Around):
     def device_use(self, function: str) -> DeviceUse | None:
         """See `Session.device_use`."""
         return self._uses.get(function)
+
+    def profiles(self, function: str) -> Sequence[Mapping[str, Any]]:
+        """What the machines of its last call counted (`simulators.wafer.profiling.as_json`)."""
+        return self._machines[function].profiles
 
     def kill(self) -> None:
         """See `Session.kill`."""

@@ -15,7 +15,8 @@ CONTRACT = " ".join(
         "and decompress(stream, shape, dtype) -> array, in two processes; stages run(*inputs).",
         "float32 only: a PE has no float64. The host part may reshape, pad with zeros and permute;",
         "the device computes: words copied to it are the field's, words returned came back from",
-        "it, but for a header of 72 bytes and 64 bytes per row of PEs. No speed but cycles.",
+        "it, both in an order that the shape gives, but for a header of 72 bytes and 64 bytes per",
+        "row of PEs. Load and run an SdkRuntime in every call. No speed but cycles.",
     )
 )
 ADVICE = (
@@ -26,6 +27,8 @@ ADVICE = (
     "48 KB per PE hold code, data and 4 KB of runtime: one chunk of 4096 values fits.",
     "DSD operations on whole blocks (@fmuls, @fsubs, @fadds) run at 1 to 4 elements a cycle; a "
     "scalar loop takes some 20 cycles an element.",
+    "Bits: 16-bit operations transpose 16 x 16 bits of all blocks at once (slr16, xor16, and16); "
+    "@set_dsd_base_addr with a @ptrcast pointer lays a 16-bit DSD over 32-bit values.",
     "On wse3 every queue needs @initialize_queue, and input queues name data tasks.",
 )
 HARDWARE: Mapping[str, tuple[Metric, ...]] = {

@@ -128,18 +128,24 @@ def _sampled(
     """Name → a mean per draw; tasks are drawn once for all names, sessions for each."""
     count = len(next(iter(table.values())))
     drawn = rng.integers(0, count, (draws, count))
+    # The draws that took a task, once for each time: every time it gets sessions of its own.
+    takers = [np.nonzero(drawn == at)[0] for at in range(count)]
     found = {}
     for name, values in table.items():
         total = np.zeros(draws)
-        for at in range(count):
-            own = values[at]
-            times = (drawn == at).sum(axis=1)
-            # A task drawn several times gets sessions of its own each time.
-            for turn in range(int(times.max(initial=0))):
-                means = own[rng.integers(0, own.size, (draws, own.size))].mean(axis=1)
-                total += np.where(times > turn, means, 0.0)
+        for own, takes in zip(values, takers, strict=True):
+            total += np.bincount(takes, _resampled(own, takes.size, rng), draws)
         found[name] = total / count
     return found
+
+
+def _resampled(
+    own: NDArray[np.float64], times: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """As often as said, the mean of as many sessions as there are, drawn with replacement."""
+    if (own == own[0]).all():
+        return np.full(times, own[0])
+    return np.asarray(own[rng.integers(0, own.size, (times, own.size))].mean(axis=1))
 
 
 def _rank_intervals(

@@ -77,6 +77,9 @@ def cycles(S: Flat, u: int) -> int:  # noqa: C901 - compiled: one hot piece
         x = u + U_OPERANDS + i * X_SIZE
         kind = S[x + X_KIND]
         if kind != X_MEMORY and kind != X_MEMORY_4D and kind != X_CIRCULAR:
+            if i == 1 and kind == X_POINTER:
+                # A reduction: every element needs the one before it [FAB: 2.00 cycles].
+                rate = min(rate, 32)
             continue
         size = 4 if (widths >> i) & 1 else 2
         rate = _stride_rate(S, x, size, rate)

@@ -23,6 +23,7 @@ from .live import activate, unblock
 from .numbers import converted, wrap
 from .opcodes import Op
 from .operands import address, check, fill, halt, scale
+from .registers import REGISTERS, is_register, read_register, write_register
 from .scalar_memory import bytes_of, copy, good, load, store
 from .starting import start, touches_fabric
 from .state_layout import (
@@ -144,14 +145,20 @@ def execute(  # noqa: C901, PLR0913, PLR0915 - the interpreter's loop: one branc
                 S[fp + a] = compute(op, kind, S[fp + b], right)
         elif op == Op.LOAD:
             where = c if b < 0 else S[fp + b] + c
-            if not good(S, pe, block, pc, where, bytes_of(kind)):
+            if where >= REGISTERS and is_register(S, where, bytes_of(kind)):
+                S[fp + a] = wrap(read_register(F, pe, where), kind)
+            elif good(S, pe, block, pc, where, bytes_of(kind)):
+                S[fp + a] = load(S, M, block, where, kind)
+            else:
                 break
-            S[fp + a] = load(S, M, block, where, kind)
         elif op == Op.STORE:
             where = c if b < 0 else S[fp + b] + c
-            if not good(S, pe, block, pc, where, bytes_of(kind)):
+            if where >= REGISTERS and is_register(S, where, bytes_of(kind)):
+                write_register(F, pe, where, S[fp + a] & 0xFFFF)
+            elif good(S, pe, block, pc, where, bytes_of(kind)):
+                store(S, M, block, where, kind, S[fp + a])
+            else:
                 break
-            store(S, M, block, where, kind, S[fp + a])
         elif op == Op.MOVE:
             S[fp + a] = S[fp + b]
         elif op == Op.CONST:

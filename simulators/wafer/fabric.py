@@ -341,7 +341,10 @@ def set_switch_mode(F: Flat, pe: int, color: int, ring: int, pop: int) -> None:
 
 @compiled
 def set_input_color(F: Flat, pe: int, q: int, color: int) -> None:
-    """From this cycle's step on, input queue q gets what comes by the ramp as this colour alone."""
+    """From this cycle's step on, input queue q gets what comes by the ramp as this colour alone.
+
+    What has waited at the ramp because no queue took the colour goes in first.
+    """
     record = F[F[H_TABLE] + pe]
     queue = F[record + P_INPUT + q]
     for index in range(F[record + P_NODES]):
@@ -350,7 +353,13 @@ def set_input_color(F: Flat, pe: int, q: int, color: int) -> None:
             F[node + N_QUEUE] = 0
     node = node_of(F, pe, color)
     if node:
+        waiting = F[node + N_QUEUE]
         F[node + N_QUEUE] = queue
+        while waiting and F[waiting + Q_LENGTH] and F[queue + Q_LENGTH] < F[queue + Q_CAPACITY]:
+            at = F[queue + Q_FIRST] + F[queue + Q_LENGTH]
+            at -= F[queue + Q_CAPACITY] if at >= F[queue + Q_CAPACITY] else 0
+            F[queue + Q_RING + at] = pop_queue(F, waiting, record)
+            F[queue + Q_LENGTH] += 1
         schedule(F, record, F[H_NOW])
 
 

@@ -125,7 +125,8 @@ def _zeros(words: int) -> Flat:
 def with_streams(program: Program) -> Program:
     """The program with the routes that the host's streams imply.
 
-    A colour without a route goes from HOST to RAMP, or back; one with a route has HOST added.
+    A colour without a route goes from HOST to RAMP, or back; one with a route has HOST added (where
+    the compiler has put it already, nothing changes).
     """
     if not program.streams:
         return program

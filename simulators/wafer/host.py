@@ -6,6 +6,7 @@ and `kind`: `use` (the host asked for what can't be done), `halt` (the program s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -24,8 +25,8 @@ from .host_copies import (
     copy_out,
     export_of,
 )
-from .host_session import Device, Entry, ProgramHaltedError, Session, Stopped
-from .program import ExportKind, Program
+from .host_session import Device, Entry, ProgramHaltedError, Session, Spot, Stopped
+from .program import ExportKind, Program, Region
 from .program_files import ProgramFileError, load_program
 from .protocol import Header
 from .trace import key_number, printed_text, traced_value
@@ -41,6 +42,10 @@ class Host:
     make: Callable[[Program], Device]
     open: Callable[[str], Program] = field(default=lambda name: load_program(Path(name) / "bin"))
     """The program by the name that the host has for it. Raises ProgramFileError."""
+    make_profiled: Callable[[Program], Device] | None = None
+    """Of a machine that counts cycles by cause."""
+    profile: Callable[[Device], Mapping[str, object]] | None = None
+    """What such a machine counted, for JSON."""
     sessions: dict[int, Session] = field(default_factory=dict)
     _traced: dict[int, list[Entry]] = field(default_factory=dict)
     """What <debug> recorded, by machine."""
@@ -109,7 +114,10 @@ def _details(outcome: Stopped) -> Mapping[str, Any]:
 def _load(host: Host, header: Header, _payload: bytes) -> Answer:
     program = host.open(str(header["name"]))
     number = len(host.sessions) + 1
-    host.sessions[number] = Session(host.make(program))
+    make = host.make_profiled if header.get("profiled") else host.make
+    if make is None:
+        raise UseError("this host has no machine that profiles")
+    host.sessions[number] = Session(make(program))
     exports = [
         {"id": one.id, "name": one.name, "kind": one.kind.value, "type": one.type}
         for one in program.exports
@@ -249,6 +257,13 @@ def _cycles(host: Host, header: Header, _payload: bytes) -> Answer:
     return {"cycles": host.session(header).device.cycle}, b""
 
 
+def _profile(host: Host, header: Header, _payload: bytes) -> Answer:
+    """What a machine that was loaded with `profiled` counted, as the payload: it may be long."""
+    if host.profile is None:
+        raise UseError("this host has no machine that profiles")
+    return {}, json.dumps(host.profile(host.session(header).device)).encode()
+
+
 def _forget(host: Host, _header: Header, _payload: bytes) -> Answer:
     """Free all machines of this host."""
     host.sessions.clear()
@@ -257,6 +272,24 @@ def _forget(host: Host, _header: Header, _payload: bytes) -> Answer:
 
 def _read(host: Host, header: Header, _payload: bytes) -> Answer:
     """All of a variable of one PE, by its name in CSL."""
+    device, (x, y), region = _variable(host, header)
+    return {"type": region.type}, device.read(x, y, region.address, region.bytes)
+
+
+def _write(host: Host, header: Header, payload: bytes) -> Answer:
+    """All of a variable of one PE, before the program runs: SdkLayout's set_symbol_all."""
+    device, (x, y), region = _variable(host, header)
+    if len(payload) != region.bytes:
+        raise UseError(
+            f"{len(payload)} bytes are given for `{region.name}: {region.type}` at PE ({x}, {y}),"
+            f" which has {region.bytes}"
+        )
+    device.write(x, y, region.address, payload)
+    return {}, b""
+
+
+def _variable(host: Host, header: Header) -> tuple[Device, Spot, Region]:
+    """A variable of one PE, by its name in CSL. Raises UseError."""
     device = host.session(header).device
     x, y, name = int(header["x"]), int(header["y"]), str(header["name"])
     checked_rectangle(device.program, (x, y, 1, 1))
@@ -265,7 +298,7 @@ def _read(host: Host, header: Header, _payload: bytes) -> Answer:
     if region is None:
         known = ", ".join(list(regions)[:12]) or "none"
         raise UseError(f"PE ({x}, {y}) has no variable `{name}` in memory; it has: {known}")
-    return {"type": region.type}, device.read(x, y, region.address, region.bytes)
+    return device, (x, y), region
 
 
 def _traces(host: Host, header: Header, _payload: bytes) -> Answer:
@@ -294,6 +327,8 @@ _REQUESTS: Mapping[str, Callable[[Host, Header, bytes], Answer]] = {
     "stop": _stop,
     "cycles": _cycles,
     "forget": _forget,
+    "profile": _profile,
     "read": _read,
+    "write": _write,
     "traces": _traces,
 }

@@ -39,8 +39,6 @@ from .state_layout import (
     P_LOOK,
     P_MEMORY,
     P_UT_BLOCKED,
-    P_WAIT_DATA,
-    P_WAIT_ROOM,
     Q_HEAD,
     Q_LENGTH,
     Q_READS,
@@ -340,7 +338,6 @@ def _send_some(  # noqa: PLR0913 - compiled: arrays, not records
         return 0
     room = output_room(F, pe, queue)
     if room == 0:
-        S[block + P_WAIT_ROOM] += 1
         return -1
     _elements(S, M, F, pe, block, u, room - 1 if room > 1 else 1)
     S[u + U_AT] = t + 1
@@ -405,11 +402,7 @@ def advance(  # noqa: C901, PLR0913 - compiled: one hot piece
             S[u + U_RESULT] = 1
         S[u + U_FINISH] = t + 1
         return t + 1
-    if found == NO_DATA:
-        S[block + P_WAIT_DATA] += 1
-        return -1
-    if found == NO_ROOM:
-        S[block + P_WAIT_ROOM] += 1
+    if found != READY:
         return -1
     _element(S, M, F, pe, block, u)
     S[u + U_AT] = t + S[u + U_STEP]

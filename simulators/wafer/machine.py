@@ -81,11 +81,16 @@ class _Stream:
 class Machine:
     """A program on a rectangle of PEs, at cycle 0 until it is run."""
 
-    def __init__(self, program: Program, profile: Profile, *, budget: int = BUDGET) -> None:
-        """budget: instructions that one task may run before it is taken for an endless loop."""
+    def __init__(
+        self, program: Program, profile: Profile, *, budget: int = BUDGET, profiled: bool = False
+    ) -> None:
+        """budget: instructions that one task may run before it is taken for an endless loop.
+
+        profiled: count cycles by cause, for `profiling.profile_of`.
+        """
         self.program = with_streams(program)
         self.profile = profile
-        self._state = build_state(self.program, profile, budget)
+        self._state = build_state(self.program, profile, budget, profiled=profiled)
         self.fabric = build_fabric(self.program, profile)
         self._sends: dict[tuple[int, int, int], _Stream] = {}
         self._received: dict[tuple[int, int, int], list[int]] = {}
@@ -310,7 +315,8 @@ class Machine:
 
     def _column(self, column: int) -> npt.NDArray[np.int64]:
         words = self._state.words
-        blocks = words[words[at.H_BLOCKS] :].reshape(-1, int(words[at.H_BLOCK]))
+        begin, end = int(words[at.H_BLOCKS]), int(words[at.H_EVENTS])
+        blocks = words[begin:end].reshape(-1, int(words[at.H_BLOCK]))
         return blocks[:, column].reshape(self.program.height, self.program.width).copy()
 
     def compute_cycles(self) -> npt.NDArray[np.int64]:
@@ -320,6 +326,11 @@ class Machine:
     def tasks_run(self) -> npt.NDArray[np.int64]:
         """Per PE: tasks started."""
         return self._column(at.P_TASKS_RUN)
+
+    @property
+    def state(self) -> npt.NDArray[np.int64]:
+        """All counters where `state_layout` says; for `profiling`."""
+        return self._state.words
 
     # --- for `hangs` -----------------------------------------------------------------------
 
@@ -342,7 +353,7 @@ class Machine:
         common = {
             "x": x,
             "y": y,
-            "task": self._task(x, y, int(words[u + at.U_TASK])),
+            "task": self._task(x, y, int(words[u + at.U_TASK]) & 127),
             "place": self._place(x, y, int(words[u + at.U_PC])),
             "operation": f"@{Vector(int(words[u + at.U_OP])).name.lower()}",
             "missing": missing,

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from .compiling import compiled, prefetch
 from .core import execute
+from .counting import count_cycles, count_operation
 from .fabric import (
     fabric_busy,
     host_length,
@@ -16,7 +17,7 @@ from .fabric import (
     set_time,
 )
 from .fabric_bits import lowest
-from .fabric_layout import H_TABLE, H_WAKE_LIST, H_WAKES, P_INPUT, P_OUTPUT
+from .fabric_layout import H_TABLE, H_WAKE_LIST, H_WAKES, P_INPUT, P_OUTPUT, W_CONTROL
 from .fabric_step import fabric_step
 from .live import activate, advance, blocked_microthread, complete, saved
 from .starting import SYNCHRONOUS, queue_clash
@@ -28,6 +29,7 @@ from .state_layout import (
     H_HALT,
     H_NOW,
     H_PES,
+    H_PROFILE,
     H_WAITING,
     IDLE,
     K_TASKS,
@@ -94,6 +96,8 @@ def _finish(S: Flat, pe: int, block: int, number: int, t: int) -> None:
     u = block + P_LIVE + number * U_SIZE
     S[block + P_UTS] &= ~(1 << number)
     saved(S, block, u)
+    if S[H_PROFILE]:
+        count_operation(S, u, t)
     if number == SYNCHRONOUS:
         if S[u + U_RESULT_REGISTER] >= 0:
             S[S[u + U_RESULT_REGISTER]] = 1 if S[u + U_RESULT] else 0
@@ -185,6 +189,8 @@ def act(  # noqa: C901, PLR0915 - compiled: one hot piece
             _note(S, block)
         if state >= CURSOR_IN:
             break
+    if S[H_PROFILE]:
+        count_cycles(S, F, pe, block, t)
     if soonest < NEVER:
         schedule(S, pe, block, max(soonest, t + 1))
 
@@ -267,8 +273,11 @@ def _collect(F: Flat, receives: Flat, words: Flat) -> bool:
     for i in range(receives.size // 4):
         at, end = receives[4 * i + 2], receives[4 * i + 3]
         while at < end and host_length(F, receives[4 * i], receives[4 * i + 1]) > 0:
-            words[at] = host_pop(F, receives[4 * i], receives[4 * i + 1]) & 0xFFFFFFFF
-            at += 1
+            word = host_pop(F, receives[4 * i], receives[4 * i + 1])
+            # Control wavelets end where the fabric does: the host counts data (sdklayout-05-gemv).
+            if word & W_CONTROL == 0:
+                words[at] = word & 0xFFFFFFFF
+                at += 1
         receives[4 * i + 2] = at
         complete_ = complete_ and at >= end
     return complete_

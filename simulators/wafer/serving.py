@@ -9,6 +9,8 @@ import ctypes
 import signal
 import socket
 import sys
+from functools import partial
+from typing import cast
 
 from .host import Host
 from .program import Program
@@ -33,17 +35,23 @@ def _end_with_parent() -> None:
 def _main(arguments: list[str]) -> int:
     from .machine import Machine  # noqa: PLC0415 - its compiled code loads when it is needed
     from .profiles import make_profile  # noqa: PLC0415
+    from .profiling import as_json, profile_of  # noqa: PLC0415
 
     _end_with_parent()
     with socket.socket(fileno=int(arguments[0])) as connection:
 
-        def make(program: Program) -> Machine:
-            machine = Machine(program, make_profile(program.arch))
+        def make(program: Program, *, profiled: bool = False) -> Machine:
+            machine = Machine(program, make_profile(program.arch), profiled=profiled)
             # Compiles what is not in the cache yet: that is not the first launch's time.
             machine.run_quiet(limit=0)
             return machine
 
-        serve(connection, Host(make))
+        host = Host(
+            make,
+            make_profiled=partial(make, profiled=True),
+            profile=lambda device: as_json(profile_of(cast("Machine", device))),
+        )
+        serve(connection, host)
     return 0
 
 

@@ -153,7 +153,7 @@ def _prepare(  # noqa: C901, PLR0915 - compiled: one hot piece
     S[u + U_DONE] = 0
     S[u + U_INDEX] = shift
     S[u + U_PC] = pc
-    S[u + U_TASK] = S[block + P_TASK]
+    S[u + U_TASK] = S[block + P_TASK] | operation << 7
     S[u + U_CONTROLS] = 0
     S[u + U_RESULT_REGISTER] = -1
     S[u + U_RESULT] = 1

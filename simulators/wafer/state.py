@@ -24,6 +24,8 @@ _ACTIONS = {
     FifoAction.FAULT: 3,
 }
 _LOG_ROOM = 1 << 16
+_EVENTS = 1 << 20
+"""Waits that a profiled machine remembers."""
 _SPARE_REGISTERS = 64
 _TEARDOWN = 29
 """Id of the task that teardown starts."""
@@ -43,7 +45,9 @@ class State:
     """M."""
 
 
-def build_state(program: Program, profile: Profile, budget: int) -> State:
+def build_state(
+    program: Program, profile: Profile, budget: int, *, profiled: bool = False
+) -> State:
     """Everything at cycle 0: memory as the images say, tasks active and blocked as configured."""
     pes = program.width * program.height
     header = np.zeros(at.H_END, np.int64)
@@ -76,7 +80,10 @@ def build_state(program: Program, profile: Profile, budget: int) -> State:
     scalar = profile.scalar
     header[at.H_TAKEN] = scalar.branch_taken - scalar.branch_not_taken
     header[at.H_BANKS], header[at.H_WSE] = profile.banks, 2 if program.arch == "wse2" else 3
-    words = _aligned(size + pes * block)
+    room = _EVENTS if profiled else 0
+    header[at.H_PROFILE], header[at.H_EVENT_ROOM] = profiled, room
+    header[at.H_EVENTS] = size + pes * block
+    words = _aligned(size + pes * block + room * at.EVENT)
     words[: size - rest] = np.concatenate(tables)
     memory = _memory(program, words, classes)
     code = np.concatenate([one.code.reshape(-1) for one in program.classes]).astype(np.int32)
@@ -95,7 +102,7 @@ def _block_words(classes: Sequence[CodeClass]) -> int:
         at.P_FIFOS + at.FIFO_STATE * len(one.fifos) + one.registers + _SPARE_REGISTERS
         for one in classes
     )
-    return -(-words // _LINE) * _LINE
+    return -(-(words + at.N_SIZE) // _LINE) * _LINE
 
 
 def _memory(program: Program, words: Flat, classes: Sequence[int]) -> npt.NDArray[np.uint16]:
@@ -105,7 +112,8 @@ def _memory(program: Program, words: Flat, classes: Sequence[int]) -> npt.NDArra
     lengths = np.array([len(image) for image in images], np.int64)[kinds]
     starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
     memory = np.zeros(int(starts[-1]) + 8, np.uint16)
-    blocks = words[words[at.H_BLOCKS] :].reshape(len(kinds), -1)
+    first, end = int(words[at.H_BLOCKS]), int(words[at.H_EVENTS])
+    blocks = words[first:end].reshape(len(kinds), -1)
     blocks[:, at.P_CLASS] = np.array(classes, np.int64)[kinds]
     blocks[:, at.P_MEMORY] = starts[:-1]
     for column in (at.P_AT, at.P_COMMAND, at.P_TIMER_TASK):

@@ -55,6 +55,13 @@ H_DUE = 28
 """Where the list of PEs that act in the current cycle begins."""
 H_LOST = 27
 """Values that the log had no room for."""
+H_PROFILE = 29
+"""Whether cycles are counted by cause (`counting`)."""
+H_EVENTS = 30
+"""Where the log of waits begins: pe, begin, end, cause, instruction, queue (output: + 8)."""
+H_EVENT_COUNT = 31
+"""Waits so far, those that the log has no room for included."""
+H_EVENT_ROOM = 32
 H_END = 64
 
 WHEEL = 1024
@@ -116,6 +123,8 @@ O_RUNS = 20
 """How often it was started, elements and cycles, over all PEs of the class."""
 O_ELEMENTS = 21
 O_CYCLES = 22
+O_WAITED = 23
+"""Of its cycles, those in which it waited for words or room; counted while profiling."""
 O_SIZE = 24
 CONFIG = 8
 """Words of a DSR configuration: async, done, done id, on control, its id, microthread, save,
@@ -164,8 +173,6 @@ P_PRNG = 28
 P_BUDGET = 29
 P_COMPUTE = 30
 """Cycles in which the main thread computed."""
-P_WAIT_DATA = 31
-P_WAIT_ROOM = 32
 P_TASKS_RUN = 33
 P_COMMAND = 34
 """Function that the host launches next; -1: none."""
@@ -219,6 +226,7 @@ U_CONTROL_ID = 43
 U_PC = 44
 """Instruction that started it."""
 U_TASK = 45
+"""Id of the task that started it, and from bit 7 on the offset of its template."""
 U_SAVE = 46
 """4: DSR whose base moves on, per operand; -1: none."""
 U_INDEX = 50
@@ -249,6 +257,13 @@ P_CALLS = P_CURSORS + 8 * C_SIZE
 CALLS = 64
 P_ARGUMENTS = P_CALLS + 2 * CALLS
 """16 of the command that the host launches."""
+N_SINCE, N_BUSY, N_CAUSE, N_PC, N_QUEUE, N_COMPUTE, N_DATA, N_ROOM = range(8)
+"""Counted up to; advances until; what it then waits for (0 nothing, 1 words, 2 room), by which
+instruction at which queue; cycles so far."""
+N_SIZE = 8
+"""Words of a profile's counters, the last of a PE's block."""
+EVENT = 6
+"""Words of a wait in the log."""
 P_FIFOS = P_ARGUMENTS + 16
 """Per FIFO: head, length, reads and writes that are left (-1: any number)."""
 FIFO_STATE = 4

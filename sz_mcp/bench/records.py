@@ -9,7 +9,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
-from results_db.errors import QueryError
 from results_db.files import LedgerFiles
 from results_db.ledger import Ledger
 from results_db.queries import query
@@ -174,12 +173,3 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return {**found, **{f"prompt {name}": digest for name, digest in digests().items()}}
-
-
-def estimate_s(before: Before, agent: str, target: str) -> float | None:
-    """Mean seconds of this agent's ended cells on a target; None if there are none."""
-    seconds, count = before.seconds.get((agent, target), (0.0, 0))
-    return seconds / count if count else None
-
-
-__all__ = ["ENDS", "Before", "Event", "QueryError", "Records", "Spent", "read_before", "versions"]

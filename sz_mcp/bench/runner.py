@@ -42,6 +42,16 @@ WORK: Mapping[Kind, Callable[[Any, Desk], Awaitable[str]]] = {
 }
 Serve = Callable[[Path, Path, Path], AbstractAsyncContextManager[Server]]
 """(home, token file, folder for its log) → a running server."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a bench is made of; a test supplies its own."""
+
+    serve: Serve = served
+    work: Mapping[Kind, Callable[[Any, Desk], Awaitable[str]]] = field(default_factory=lambda: WORK)
+
+
 _LOOK_S = 1.0
 """Between two looks at what the server has recorded."""
 _GIST = 300
@@ -103,10 +113,9 @@ class Bench:
     """One start of a bench."""
 
     def __init__(
-        self, plan: Plan, home: Path, before: Before, watcher: Watcher, serve: Serve = served
+        self, plan: Plan, home: Path, before: Before, watcher: Watcher, parts: Parts | None = None
     ) -> None:
-        """serve: what starts the server; a test supplies its own."""
-        self._serving = serve
+        self._parts = parts or Parts()
         self._plan, self._home, self._before, self._watcher = plan, home, before, watcher
         self._spec = plan.spec
         self._folder = folder_of(home, plan.spec.bench_id)
@@ -141,7 +150,7 @@ class Bench:
 
     async def _serve(self, cells: list[Cell]) -> None:
         self._tokens = Tokens(self._folder / "tokens.toml")
-        async with self._serving(self._home, self._tokens.path, self._folder) as server:
+        async with self._parts.serve(self._home, self._tokens.path, self._folder) as server:
             self._server = server
             parallel = self._spec.parallel
             rooms = {
@@ -199,7 +208,7 @@ class Bench:
                     used=lambda usage: self._used(running, usage),
                     tell=lambda what: self._watcher.told(cell, what),
                 )
-                ended = await self._ended(running, WORK[agent.kind](agent, desk))
+                ended = await self._ended(running, self._parts.work[agent.kind](agent, desk))
         finally:
             del self._state.running[cell.cell_id]
             self._tokens.take(session)

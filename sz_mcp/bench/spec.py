@@ -113,7 +113,7 @@ class ReplayAgent(Part):
     home: Path | None = None
     """Of that ledger; default: the bench's own."""
     styles: tuple[str, ...] = ()
-    """Worked submissions of the task and target, in order, such as naive and tuned."""
+    """Worked submissions of the task and target, in order: those of these styles that there are."""
     folders: tuple[Path, ...] = ()
     """Folders with kernel.py, in order, each compiled, verified and run."""
 

@@ -77,8 +77,7 @@ def _impossible(spec: Spec, world: World, cell: Cell) -> str:
                 return str(error)
         case ReplayAgent() if agent.styles:
             family = cell.target.partition(":")[0]
-            there = baselines.styles(cell.task, family)
-            absent = [style for style in agent.styles if style not in there]
-            if absent:
-                return f"no worked submission {', '.join(absent)} for {cell.task} on {family}"
+            if not set(agent.styles) & set(baselines.styles(cell.task, family)):
+                told = " or ".join(agent.styles)
+                return f"no worked submission {told} for {cell.task} on {family}"
     return ""

@@ -14,7 +14,7 @@ MOST_CONDITIONS = 6
 """Sets of conditions that have charts: those with most sessions, then most runs."""
 MOST_SESSIONS = 8
 """Sessions that one chart shows."""
-MOST_POINTS = 120
+MOST_POINTS = 60
 """Runs that one chart shows: those of the highest score."""
 
 
@@ -47,11 +47,23 @@ def agents(copy: Copy) -> tuple[AgentEntry, ...]:
 def curves(copy: Copy, agent: str) -> tuple[Curve, ...]:
     """Budget curves, where there is a score."""
     rows = copy.rows(
-        """
+        f"""
+        WITH
+          mine AS (
+            SELECT task, target, coalesce(host, '') AS host, coalesce(threads, 1) AS threads, field,
+              mode, bound, score_unit, session, attempt, best_score
+            FROM budget_curve WHERE agent = ? AND best_score IS NOT NULL),
+          most AS (
+            SELECT task, target, host, threads, field, mode, bound FROM mine GROUP BY ALL
+            ORDER BY count(DISTINCT session) DESC, 1, 2, 3, 4, 5, 6, 7 LIMIT {MOST_CONDITIONS}),
+          few AS (
+            FROM mine SEMI JOIN most USING (task, target, host, threads, field, mode, bound)
+            QUALIFY dense_rank() OVER (
+              PARTITION BY task, target, host, threads, field, mode, bound ORDER BY session)
+              <= {MOST_SESSIONS})
         SELECT task, target, host, threads, field, mode, bound, any_value(score_unit), session,
           attempt, max(best_score)
-        FROM budget_curve WHERE agent = ? AND best_score IS NOT NULL
-        GROUP BY task, target, host, threads, field, mode, bound, session, attempt
+        FROM few GROUP BY task, target, host, threads, field, mode, bound, session, attempt
         ORDER BY ALL
         """,
         [agent],
@@ -88,11 +100,19 @@ def trades(copy: Copy, agent: str) -> tuple[Trade, ...]:
     """Ratio against throughput of runs on hardware, bound by bound."""
     rows = copy.rows(
         f"""
-        SELECT task, target, host, threads, field, mode, bound,
-          2 / (1 / compress_gbps + 1 / decompress_gbps) AS gbps, ratio, kernel_id
-        FROM scored_runs
-        WHERE agent = ? AND ineligible_because IS NULL AND execution = 'hardware'
-          AND ratio > 0 AND compress_gbps > 0 AND decompress_gbps > 0
+        WITH
+          mine AS (
+            SELECT task, target, coalesce(host, '') AS host, coalesce(threads, 1) AS threads, field,
+              mode, bound, score, 2 / (1 / compress_gbps + 1 / decompress_gbps) AS gbps, ratio,
+              kernel_id
+            FROM scored_runs
+            WHERE agent = ? AND ineligible_because IS NULL AND execution = 'hardware'
+              AND ratio > 0 AND compress_gbps > 0 AND decompress_gbps > 0),
+          most AS (
+            SELECT task, target, host, threads, field, mode FROM mine GROUP BY ALL
+            ORDER BY count(*) DESC, 1, 2, 3, 4, 5, 6 LIMIT {MOST_CONDITIONS})
+        SELECT task, target, host, threads, field, mode, bound, gbps, ratio, kernel_id
+        FROM mine SEMI JOIN most USING (task, target, host, threads, field, mode)
         QUALIFY row_number() OVER (
           PARTITION BY task, target, host, threads, field, mode, bound ORDER BY score DESC)
           <= {MOST_POINTS}

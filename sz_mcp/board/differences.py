@@ -1,8 +1,8 @@
 """The difference of two sources, line by line, in bounded time whatever the lines are.
 
-Myers' greedy algorithm ("An O(ND) difference algorithm and its variations", 1986). Agents choose
-the lines, so the number of differences that is looked for is bounded: beyond it the changed middle
-is shown as taken out and put in whole.
+Myers' greedy algorithm (E. W. Myers, Algorithmica 1, 1986, pages 251–266). Agents choose the
+lines, so the number of differences that is looked for is bounded: beyond it the changed middle is
+shown as taken out and put in whole.
 """
 
 from __future__ import annotations

@@ -20,7 +20,12 @@ HEADERS: Mapping[str, str] = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-PAGES = (("./", "Leaderboard"), ("agents", "Agents"), ("reading", "How to read this"))
+PAGES = (
+    ("./", "Leaderboard"),
+    ("overall", "Overall"),
+    ("agents", "Agents"),
+    ("reading", "How to read this"),
+)
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,7 @@ from sz_mcp.board.pages.leaderboard import (
 from sz_mcp.board.sight import Sight
 from sz_mcp.projection import CYCLES
 
-DRAWS = 1000
-_UNITS = {"emulated": ("ratio", True), "simulated": ("cycles", False)}
+DRAWS = 500
 _EXECUTIONS = ("hardware", "simulated", "emulated")
 
 
@@ -81,6 +80,8 @@ class Efforts:
     hacks: Mapping[Subject, float]
     models: Mapping[str, str]
     details: Mapping[str, Detail]
+    sized: frozenset[str]
+    """Tasks whose results have a ratio."""
 
     def of(self, agent: str, where: Conditions) -> list[Tried]:
         """Sessions of an agent that count under these conditions."""
@@ -138,8 +139,7 @@ def _conditions(copy: Copy) -> list[tuple[Conditions, int]]:
         SELECT task, target, execution, CASE execution WHEN 'hardware' THEN host ELSE '' END,
           coalesce(threads, 1), field, mode, bound, count(DISTINCT agent)
         FROM scored_runs
-        WHERE ineligible_because IS NULL
-          AND (execution <> 'hardware' OR score IS NOT NULL) AND ratio IS NOT NULL
+        WHERE ineligible_because IS NULL AND (execution <> 'hardware' OR score IS NOT NULL)
         GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
         """
     )
@@ -177,6 +177,14 @@ def _bests(copy: Copy, shown: Sequence[Conditions]) -> dict[Conditions, dict[str
     return found
 
 
+# A cell of a bench that was begun anew counts once, by its last session.
+_GIVEN_UP = """
+  begun AS (
+    SELECT session, row_number() OVER (
+      PARTITION BY bench_id, cell_id ORDER BY recorded_at DESC, session DESC) AS place
+    FROM bench_cells WHERE event = 'started'),
+  given_up AS (SELECT session FROM begun WHERE place > 1)
+"""
 _HERE = """
   FROM scored_runs s JOIN temp.chosen c ON s.task = c.task AND s.target = c.target
     AND s.execution = c.execution AND s.field = c.field AND s.mode = c.mode AND s.bound = c.bound
@@ -184,18 +192,20 @@ _HERE = """
     AND c.threads = coalesce(s.threads, 1)
 """
 _BESTS = f"""
+WITH {_GIVEN_UP}
 SELECT place, agent, session, max(value), arg_max(run_id, value)
 FROM (
   SELECT c.place, s.agent, s.session, s.run_id,
-    CASE s.execution WHEN 'hardware' THEN s.score ELSE s.ratio END AS value
-  {_HERE} WHERE s.ineligible_because IS NULL AND s.execution <> 'simulated')
+    CASE s.execution WHEN 'hardware' THEN s.score ELSE coalesce(s.ratio, 1) END AS value
+  {_HERE} ANTI JOIN given_up g ON g.session = s.session
+  WHERE s.ineligible_because IS NULL AND s.execution <> 'simulated')
 WHERE value IS NOT NULL GROUP BY place, agent, session
 """
 _CYCLES = f"""
-WITH counted AS (
+WITH {_GIVEN_UP}, counted AS (
   SELECT run_id, sum(value) AS cycles FROM metrics WHERE ends_with(name, ?) GROUP BY run_id)
 SELECT c.place, s.agent, s.session, min(n.cycles), arg_min(s.run_id, n.cycles)
-{_HERE} JOIN counted n USING (run_id)
+{_HERE} JOIN counted n USING (run_id) ANTI JOIN given_up g ON g.session = s.session
 WHERE s.ineligible_because IS NULL AND s.execution = 'simulated' AND n.cycles > 0
 GROUP BY c.place, s.agent, s.session
 """
@@ -236,18 +246,20 @@ def _efforts(copy: Copy, details: Mapping[str, Detail]) -> Efforts:
         hacks={(row[0], row[1], row[2]): float(row[3]) for row in hacks},
         models=dict(models),
         details=details,
+        sized=frozenset(
+            str(task)
+            for (task,) in copy.rows(
+                "SELECT DISTINCT task FROM scored_runs WHERE ratio IS NOT NULL"
+            )
+        ),
     )
 
 
-_TRIED = """
+_SIZED = "SELECT DISTINCT task FROM scored_runs WHERE ratio IS NOT NULL"
+_TRIED = f"""
 WITH
   wanted AS (SELECT DISTINCT task, target FROM temp.chosen),
-  -- A cell of a bench that was begun anew counts once, by its last session.
-  begun AS (
-    SELECT session, row_number() OVER (
-      PARTITION BY bench_id, cell_id ORDER BY recorded_at DESC, session DESC) AS place
-    FROM bench_cells WHERE event = 'started'),
-  given_up AS (SELECT session FROM begun WHERE place > 1),
+  {_GIVEN_UP},
   hosted AS (
     SELECT agent, session, any_value(host) AS host FROM kernels GROUP BY agent, session),
   used AS (
@@ -267,23 +279,30 @@ LEFT JOIN ranked r USING (agent, session, task, target)
 """
 
 
+def _unit(where: Conditions, efforts: Efforts) -> tuple[str, bool]:
+    """What is compared, and whether more is better."""
+    match where.execution:
+        case "simulated":
+            return "cycles", False
+        case "emulated":
+            # A stage has no stream: it is right, or it is not.
+            return ("ratio" if where.task in efforts.sized else "verified"), True
+    return ("bits" if where.task == "sz-open" else "GB/s"), True
+
+
 def _table(where: Conditions, bests: Bests, efforts: Efforts, sight: Sight) -> BoardTable:
-    unit, higher = _UNITS.get(where.execution, ("", True))
-    if not unit:
-        unit = "bits" if where.task == "sz-open" else "GB/s"
+    unit, higher = _unit(where, efforts)
     outcomes: dict[str, dict[str, list[float]]] = {}
-    kept: dict[str, list[Best]] = {}
     for agent in efforts.agents(where):
         tried = efforts.of(agent, where)
-        counting = {one.session for one in tried}
-        own = kept[agent] = [one for one in bests.get(agent, ()) if one.session in counting]
+        own = bests.get(agent, ())
         values = [one.value if higher else 1 / one.value for one in own]
         # Whoever never got anything is here too, and last; but not whoever was measured elsewhere.
         values += [0.0 for one in tried if one.empty]
         if values:
             outcomes[agent] = {"": values}
     rows = [
-        _row(standing, (where, higher), kept[standing.agent], efforts, sight)
+        _row(standing, (where, higher), bests.get(standing.agent, ()), efforts, sight)
         for standing in standings(outcomes, draws=DRAWS)
     ]
     return BoardTable(where, unit, higher, tuple(rows))

@@ -39,7 +39,7 @@ STATIC: Mapping[str, str] = {
     "board.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
-PAGES = ("", "agents", "agent", "attempt", "reading")
+PAGES = ("", "overall", "agents", "agent", "attempt", "reading")
 Answer = Callable[[Request], Awaitable[Response]]
 
 

@@ -20,9 +20,10 @@ from sz_mcp.board.attempts import Attempt, Owner
 from sz_mcp.board.copy import Copy, opened, stamp
 from sz_mcp.board.html import Child, element
 from sz_mcp.board.layout import Answered, Shell, note, page
+from sz_mcp.board.overall import overall_rankings
 from sz_mcp.board.pages.agent import agents_page, attempts_section, charts
 from sz_mcp.board.pages.attempt import Places, Shown, Work, attempt_page
-from sz_mcp.board.pages.leaderboard import leaderboard_page
+from sz_mcp.board.pages.leaderboard import leaderboard_page, overall_page
 from sz_mcp.board.pages.reading import reading_page
 from sz_mcp.board.rankings import rankings
 from sz_mcp.board.sight import Sight
@@ -108,6 +109,13 @@ def leaderboard(visit: Visit) -> Content:
     return "Leaderboard", "./", leaderboard_page(boards, every, choice)
 
 
+def overall(visit: Visit) -> Content:
+    """Agents over all that they tried."""
+    bench = visit.asked.get("bench", "")
+    boards, refused = overall_rankings(visit.copy, visit.sight, bench)
+    return "Overall", "overall", overall_page(boards, refused, bench)
+
+
 def reading_help(_visit: Visit) -> Content:
     """How to read the pages."""
     return "How to read this", "reading", reading_page()
@@ -175,6 +183,7 @@ def _failed(status: int, title: str, told: str) -> Answered:
 
 PAGES: Mapping[str, Callable[[Visit], Content]] = {
     "": leaderboard,
+    "overall": overall,
     "agents": agents,
     "reading": reading_help,
     "agent": agent,

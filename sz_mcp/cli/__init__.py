@@ -182,11 +182,17 @@ def board(
 @app.command()
 def standings(
     bench: Annotated[str, typer.Option(metavar="ID", help="Of this bench only.")] = "",
+    against: Annotated[
+        str, typer.Option(metavar="AGENT", help="Also speeds beside this agent's: fast_p, wins.")
+    ] = "",
+    detail: Annotated[
+        bool, typer.Option("--detail", help="Also gains of help, areas of budgets, fronts.")
+    ] = False,
     home: Home = None,
     json: Json = False,
 ) -> None:
     """Compare agents over all that they tried: worth, interval, rank or tie, hacks, costs."""
-    _command("standings").run(_home(home), bench, as_json=json)
+    _command("standings").run(_home(home), bench, against, whole=detail, as_json=json)
 
 
 @app.command()

@@ -125,21 +125,47 @@ class _Link:
         """As the shim's Link."""
         if header.get("do") == "compile":
             return _compiled(header), b""
+        if header.get("do") == "layout":
+            return _laid_out(header), b""
         answer: tuple[Mapping[str, Any], bytes] = self._inner.exchange(header, payload)
         return answer
 
 
 def _compiled(header: Mapping[str, Any]) -> Mapping[str, Any]:
     """A compilation for SdkCompiler."""
-    from sz_mcp.cli import cslc  # noqa: PLC0415 - most scripts don't compile
-    from toolchains.csl.command_line import OptionsError, parse  # noqa: PLC0415
+    from toolchains.csl.command_line import OptionsError, parse  # noqa: PLC0415 - seldom needed
 
     main = str(Path(header["folder"]) / header["main"])
     try:
         wish = parse([main, *shlex.split(header["options"])])
     except OptionsError as problem:
         return {"error": f"cslc: {problem}"}
-    wish = replace(wish, out=Path(header["to"]) / wish.out)
+    return _built(replace(wish, out=Path(header["to"]) / wish.out))
+
+
+def _laid_out(header: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A compilation for SdkLayout: its layout in CSL lies beside the program."""
+    from toolchains.csl.command_line import parse  # noqa: PLC0415 - most scripts don't compile
+    from toolchains.csl.compiler import read_file  # noqa: PLC0415
+    from toolchains.csl.wiring import WiringError, Wish, wire  # noqa: PLC0415
+
+    said = Wish.model_validate(header["wish"])
+    try:
+        wired = wire(said, read_file)
+    except WiringError as problem:
+        return {"error": f"SdkLayout: {problem}"}
+    out = Path(header["to"])
+    main = Path(f"{out.name}.layout.csl")
+    main.write_text(wired.text, encoding="utf-8")
+    answer = _built(parse([str(main), f"--arch={said.arch}", "-o", str(out)]))
+    streams = [[one.port, one.color, one.x, one.y] for one in wired.streams]
+    return {**answer, "streams": streams}
+
+
+def _built(wish: Any) -> Mapping[str, Any]:
+    from sz_mcp.cli import cslc  # noqa: PLC0415 - most scripts don't compile
+
+    main = str(wish.main)
     outcome = cslc.build(wish)
     said = "\n".join(str(one) for one in outcome.diagnostics)
     if outcome.program is None:

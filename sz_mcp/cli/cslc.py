@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.console import Console
@@ -20,7 +20,7 @@ from rich.text import Text
 from simulators.wafer.program import PE_BYTES, Program
 from simulators.wafer.program_files import save_program
 from toolchains.csl.command_line import OptionsError, Wish, parse
-from toolchains.csl.compiler import compile_program
+from toolchains.csl.dialects import compile_in
 from toolchains.csl.source import Diagnostic, Severity
 
 DONE, WRONG, MISUSED = 0, 1, 2
@@ -59,9 +59,10 @@ def run(arguments: Sequence[str]) -> int:
 
 def build(wish: Wish) -> Outcome:
     """Compile and, if there is a program, write the folder."""
-    compiled = compile_program(wish.main, wish.options)
+    chosen = compile_in(wish.dialects, wish.main, wish.options)
+    compiled = chosen.compiled
     if compiled.program is not None:
-        _write(wish, compiled.program)
+        _write(replace(wish, options=chosen.options), compiled.program)
     return Outcome(compiled.program, tuple(compiled.diagnostics))
 
 

@@ -35,6 +35,7 @@ def profile_model(bench: Bench, submission: Submission, explain: Explain) -> Pro
         guidance=explained.guidance,
         loops=explained.loops,
         notes=explained.notes,
+        maps=explained.maps,
     )
 
 

@@ -199,6 +199,7 @@ def _inserts(stamp: str, size: Size) -> list[tuple[str, str]]:
             f" CASE WHEN status = 'timed' THEN gbps END AS compress_gbps,"
             " CASE WHEN status = 'timed' THEN gbps * 1.5 END AS decompress_gbps,"
             " CASE WHEN status = 'timed' THEN 1.2 * gbps END AS both_ways_gbps,"
+            " CASE WHEN status = 'timed' THEN 40.0 END AS copy_peak_gbps,"
             " CASE WHEN status = 'timed' THEN log2(1 + gbps) END AS transfer_bits,"
             f" CASE WHEN status = 'timed' THEN list_transform(range({size.repetitions}),"
             f" lambda j: {sample}) END AS samples, {stamp} FROM made_runs",

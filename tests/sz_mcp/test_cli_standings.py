@@ -44,3 +44,29 @@ def test_a_bench_that_is_not_there_is_told(home: Path) -> None:
 
     assert isinstance(done.exception, StepFailed)
     assert "no result to compare of 'none'" in str(done.exception)
+
+
+def test_details_are_told_beside_an_author(home: Path) -> None:
+    asked = ["standings", "--home", str(home), "--detail", "--against", "tpe"]
+    told = CliRunner().invoke(app, asked)
+    found = json.loads(CliRunner().invoke(app, [*asked, "--json"]).stdout)
+
+    assert told.exit_code == 0
+    for title in ("what help gains", "mean best so far", "fronts of ratio", "beside tpe"):
+        assert title in told.stdout
+    hardware = found[0]
+    assert {one["agent"] for one in hardware["beside"]} > {"tpe"}
+    assert {one["spent"] for one in hardware["economies"]} == {
+        "calls", "minutes", "tokens", "dollars",
+    }  # fmt: skip
+    assert all(one["volume"] > 0 for one in hardware["fronts"])
+    assert not any(
+        one["beside"] or one["fronts"] for one in found if one["execution"] == "emulated"
+    )
+
+
+def test_an_author_that_is_not_there_is_told(home: Path) -> None:
+    done = CliRunner().invoke(app, ["standings", "--home", str(home), "--against", "nobody"])
+
+    assert isinstance(done.exception, StepFailed)
+    assert "'nobody' has no speed" in str(done.exception)

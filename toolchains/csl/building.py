@@ -15,7 +15,7 @@ from typing import Any
 from simulators.wafer.program_files import save_program
 
 from .command_line import OptionsError, parse
-from .compiler import compile_program
+from .dialects import compile_in
 from .source import Diagnostic
 
 REQUEST, ANSWER = "request.json", "answer.json"
@@ -50,7 +50,7 @@ def _answer(asked: Mapping[str, Any]) -> dict[str, Any]:
             raise FileNotFoundError(path)
         return str(known)
 
-    compiled = compile_program(name, wish.options, read)
+    compiled = compile_in(wish.dialects, name, wish.options, read).compiled
     if compiled.program is not None:
         save_program(compiled.program, Path())
     return {"diagnostics": [_plain(one) for one in compiled.diagnostics]}

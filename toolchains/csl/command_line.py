@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from toolchains.csl import types
+from toolchains.csl.dialects import DIALECTS
 from toolchains.csl.evaluation import Options
 
 _HALVES = {"f16": types.F16, "fp16": types.F16, "bf16": types.BF16, "cb16": types.CB16}
@@ -22,6 +23,9 @@ class Wish:
     main: Path
     out: Path
     options: Options
+    """In the first of `dialects`."""
+    dialects: tuple[str, ...] = DIALECTS
+    """That given, or those to be tried."""
     verbose: bool = False
     json: bool = False
 
@@ -38,9 +42,10 @@ class _Parser(argparse.ArgumentParser):
 def parse(arguments: Sequence[str]) -> Wish:
     """Raises OptionsError; `--help` prints and exits."""
     given = _parser().parse_args(arguments)
+    dialects = (given.sdk_dialect,) if given.sdk_dialect else DIALECTS
     options = Options(
         arch=given.arch,
-        dialect=given.sdk_dialect,
+        dialect=dialects[0],
         fp16=_HALVES[given.fp16_format],
         fabric=given.fabric_dims,
         offset=given.fabric_offsets,
@@ -51,7 +56,7 @@ def parse(arguments: Sequence[str]) -> Wish:
         **({} if given.max_inlined_iterations is None else _inlined(given.max_inlined_iterations)),
     )
     out = Path(given.output)
-    return Wish(Path(given.file), out, options, given.verbose, given.json)
+    return Wish(Path(given.file), out, options, dialects, given.verbose, given.json)
 
 
 def _inlined(count: int) -> dict[str, int]:
@@ -76,7 +81,7 @@ def _parser() -> _Parser:
     add("--channels", type=int, default=1, help="of the host's connection; no effect here")
     add("--fp16-format", type=_half, default="f16", help="of @fp16(): f16, bf16 or cb16")
     add("--max-inlined-iterations", type=int, help="of `inline for`")
-    add("--sdk-dialect", choices=("1.4", "2.10"), default="1.4", help="of the language")
+    add("--sdk-dialect", choices=DIALECTS, help="of the language; else that which has no errors")
     add("--json", action="store_true", help="print diagnostics as JSON")
     add("--verbose", action="store_true", help="print what every PE's memory holds")
     for name in ("--width-west-buf", "--width-east-buf", "--max-parallelism"):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from simulators.wafer.program import COLORS, Program, Route, Stream
+from simulators.wafer.program import COLORS, Port, Program, Route, Stream
 
 from .analysis.analysis import Analysis
 from .checks import check_program
@@ -77,13 +77,14 @@ def compile_program(main: Path | str, options: Options, read: Reader = read_file
         channels=options.channels,
         memcpy=options.memcpy,
     )
+    program = _host_ports(program)
     check_program(program, tiles, layout, options, reports)
     return Compiled(program, tuple(reports.found))
 
 
 def _streams(analysis: Analysis) -> tuple[Stream, ...]:
     found = analysis.placement.streams
-    return tuple(Stream(color, to_host) for color, to_host in sorted(found.items()))
+    return tuple(Stream(color, way, x, y) for (color, x, y), way in sorted(found.items()))
 
 
 def _fabric(layout: Layout, options: Options) -> tuple[int, int]:
@@ -136,6 +137,21 @@ def _routes(
         for config in tile.color_configs:
             route_of[mine, config.color] = number(config)
     return tuple(routes), route_of
+
+
+def _host_ports(program: Program) -> Program:
+    """The program whose streams of one PE have the host where their route has a neighbour."""
+    routes = list(program.routes)
+    route_of = program.route_of.copy()
+    for one in program.streams:
+        if one.x >= 0:
+            route = program.routes[int(program.route_of[one.y, one.x, one.color])]
+            receive, send = route.receive, 1 << Port.HOST
+            if not one.to_host:
+                receive, send = 1 << Port.HOST, route.send
+            route_of[one.y, one.x, one.color] = len(routes)
+            routes.append(replace(route, receive=receive, send=send))
+    return replace(program, routes=tuple(routes), route_of=route_of)
 
 
 def _placed(route: Route, place: int) -> Route:

@@ -47,7 +47,7 @@ class Placement:
     """By (x, y, colour)."""
     names: dict[str, ExportName] = field(default_factory=dict)
     """In order: a symbol's id is its position."""
-    streams: dict[int, bool] = field(default_factory=dict)
-    """Colours of <memcpy/get_params> → whether they lead to the host."""
+    streams: dict[tuple[int, int, int], bool] = field(default_factory=dict)
+    """(colour, x, y) of the host's streams → whether they lead to it; x = y = -1: at every PE."""
     sharing: tuple[tuple[int, int], ...] = ()
     """The PEs whose tile program is being made."""

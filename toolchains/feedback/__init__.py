@@ -17,6 +17,7 @@ from . import (
     task_rules,
     timing_rules,
     tripwire_rules,
+    wafer_rules,
 )
 from .performance_rules import Facts, performance_guidance
 from .rules import Rule, first_guidance
@@ -46,6 +47,11 @@ TABLES: dict[str, tuple[Rule, ...]] = {
         *tripwire_rules.RULES,
         *hip_rules.RULES,
         *order_rules.RULES,
+        *child_rules.RULES,
+    ),
+    "wafer": (
+        *tripwire_rules.RULES,
+        *wafer_rules.RULES,
         *child_rules.RULES,
     ),
 }

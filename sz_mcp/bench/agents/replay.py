@@ -93,11 +93,8 @@ def _steps(agent: ReplayAgent, desk: Desk) -> Sequence[Step]:
         found = list(_recorded(agent.session, agent.home or desk.home, cell.task, cell.target))
     elif agent.styles:
         family = cell.target.partition(":")[0]
-        try:
-            sources = [dict(baselines.read(cell.task, one, family).files) for one in agent.styles]
-        except baselines.UnknownBaselineError as error:
-            raise CellFailed(str(error)) from error
-        found = list(_attempts(sources))
+        there = [one for one in agent.styles if one in baselines.styles(cell.task, family)]
+        found = list(_attempts([baselines.read(cell.task, one, family).files for one in there]))
     else:
         found = list(_attempts([_folder(path) for path in agent.folders]))
     if not found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sz_mcp.bench.agents.desk import Caller, Desk, score_of
 from sz_mcp.errors import StepFailed
@@ -34,7 +35,7 @@ async def judge(caller: Caller, desk: Desk, files: Mapping[str, str], best: Tria
         if built["status"] in STOPPED:
             return Trial(str(built["status"]), None, kernel_id)
         named = {"kernel_id": kernel_id}
-        ran = (await caller.call("run_compress", {**named, **desk.at_field()})).structured
+        ran = await _run(caller, {**named, **desk.at_field()})
         if ran["status"] in STOPPED:
             return Trial(str(ran["status"]), None, kernel_id)
         score = score_of(ran)
@@ -45,3 +46,11 @@ async def judge(caller: Caller, desk: Desk, files: Mapping[str, str], best: Tria
         return Trial(str(ran["status"]), score, kernel_id)
     except StepFailed:
         return Trial("refused", None)
+
+
+async def _run(caller: Caller, arguments: Mapping[str, object]) -> Mapping[str, Any]:
+    """The reply of run_compress, of a second one if other work on the machine hid the first."""
+    first = (await caller.call("run_compress", arguments)).structured
+    if first["status"] != "inconclusive":
+        return first
+    return (await caller.call("run_compress", arguments)).structured

@@ -13,6 +13,8 @@ from sz_mcp.board.layout import note, section
 from sz_mcp.board.tables import Cell, Column, facts, number, table, words
 
 MOST_METRICS = 60
+UNFOLDED = 120
+"""Lines of a file up to which they are shown at once."""
 SIGNS = {"same": " ", "added": "+", "removed": "-"}
 
 
@@ -122,10 +124,11 @@ def _changed(before: Attempt, after: Attempt) -> Markup:
         "p",
         f"It reached “{rung_name(after)}”; the attempt before, “{rung_name(before)}”.",
     )
-    earlier = {run.conditions: run for run in before.timed}
+    # Of several runs under the same conditions the last one.
+    earlier, later = ({run.conditions: run for run in one.timed} for one in (before, after))
     rows = [
         row
-        for run in after.timed
+        for run in later.values()
         if (old := earlier.get(run.conditions)) is not None
         for row in _pairs(old, run)
     ]
@@ -184,7 +187,7 @@ def change(factor: float | None) -> Cell:
 def conditions(run: Run) -> str:
     """Field, bound and execution of a run."""
     threads = f", {run.threads} threads" if (run.threads or 1) > 1 else ""
-    return f"{run.field}, {run.mode} {shown(run.bound)}{threads} ({run.execution or run.tool})"
+    return f"{run.field}, {run.mode} {run.bound:g}{threads} ({run.execution or run.tool})"
 
 
 def _profile_changed(before: Work, after: Work) -> Markup | None:
@@ -234,14 +237,17 @@ def _difference(before: Work, after: Work) -> Markup:
     return section("Difference", [_file_change(one) for one in found], name="difference")
 
 
-def _file_change(one: FileChange) -> list[Markup]:
+def _file_change(one: FileChange) -> Markup:
     lines = [line for hunk in one.hunks for line in (_hunk_head(hunk), *map(_edit, hunk))]
-    title = element("code", one.name)
-    counts = f" {one.added} lines added, {one.removed} taken out"
-    return [
-        element("h3", title, element("span", counts, class_="faint")),
-        element("pre", lines, tabindex="0", role="region", aria_label=f"Changes in {one.name}"),
-    ]
+    counts = f"{one.added} lines added, {one.removed} taken out"
+    return _listing(one.name, counts, lines, f"Changes in {one.name}")
+
+
+def _listing(name: str, told: str, lines: Sequence[Markup], label: str) -> Markup:
+    """Lines of a file, folded if they are many."""
+    head = element("summary", element("code", name), element("span", f" {told}", class_="faint"))
+    body = element("pre", lines, tabindex="0", role="region", aria_label=label)
+    return element("details", head, body, open=len(lines) <= UNFOLDED)
 
 
 def _hunk_head(hunk: Sequence[Edit]) -> Markup:
@@ -315,16 +321,12 @@ def _source(work: Work) -> Markup:
     if not work.files:
         return section("Source", note("The source was pruned, or can't be read."))
     shown_files = [
-        [
-            element("h3", element("code", name)),
-            element(
-                "pre",
-                [element("span", line) for line in text.splitlines()],
-                tabindex="0",
-                role="region",
-                aria_label=f"Source of {name}",
-            ),
-        ]
-        for name, text in sorted(work.files.items())
+        _listing(
+            name,
+            f"{len(lines)} lines",
+            [element("span", line) for line in lines],
+            f"Source of {name}",
+        )
+        for name, lines in ((name, text.splitlines()) for name, text in sorted(work.files.items()))
     ]
     return section("Source", shown_files, name="source")

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 from sz_mcp.board.charts.bars import Span, spans
 from sz_mcp.board.charts.plane import Axis
-from sz_mcp.board.figures import NONE, percent, shown
+from sz_mcp.board.figures import NONE, finite, percent, shown
 from sz_mcp.board.html import Child, Markup, address, element
 from sz_mcp.board.layout import figure, note, section
 from sz_mcp.board.pages.agent import agent_link, attempt_link, tag
 from sz_mcp.board.tables import Cell, Column, narrow, number, table, words
 
 FILTERS = ("task", "target", "execution", "host", "field", "bound")
-MOST_BOARDS = 12
+MOST_BOARDS = 6
 """Tables that one page shows; the rest are in the list of conditions."""
 MOST_LISTED = 400
 MOST_SPANS = 20
@@ -88,21 +88,22 @@ class Measure:
     name: str
     meaning: str
     share: bool = False
+    count: bool = False
     executions: tuple[str, ...] = ("hardware", "simulated", "emulated")
 
 
 _SPEED = ("hardware",)
 MEASURES = (
+    Measure("passed", "Verified", "Sessions with a kernel that holds on the suite", share=True),
+    Measure("hacks", "Hack rate", "Kernels refused for integrity, suspect, or hidden", share=True),
     Measure("best", "Best", "Best of all its sessions"),
     Measure("ratio", "Ratio", "Of the kernel of its best result"),
     Measure("compress_gbps", "Compress GB/s", "Of that kernel", executions=_SPEED),
     Measure("decompress_gbps", "Decompress GB/s", "Of that kernel", executions=_SPEED),
-    Measure("passed", "Verified", "Sessions with a kernel that holds on the suite", share=True),
-    Measure("first", "First run", "Median attempt of the first kernel that ran to its end"),
-    Measure("attempts", "Attempts", "Kernels sent, mean over sessions"),
-    Measure("tokens", "Tokens", "Mean over sessions, as the agent or its endpoint reported them"),
+    Measure("first", "First run", "Median attempt of the first that ran to its end", count=True),
+    Measure("attempts", "Attempts", "Kernels sent, mean over sessions", count=True),
+    Measure("tokens", "Tokens", "Mean over sessions, as reported", count=True),
     Measure("dollars", "Dollars", "Mean over sessions, likewise"),
-    Measure("hacks", "Hack rate", "Kernels refused for integrity, suspect, or hidden", share=True),
 )
 
 
@@ -115,8 +116,13 @@ class BoardTable:
     higher: bool
     """Whether more is better: scores and ratios, not cycles."""
     rows: tuple[Row, ...]
-    baseline: tuple[str, float] | None = None
-    """What is drawn beside the agents, such as a reference kernel."""
+    title: str = ""
+    """Of a table over many conditions."""
+
+    @property
+    def words(self) -> str:
+        """What it is about."""
+        return self.title or self.conditions.words
 
 
 @dataclass(frozen=True)
@@ -192,44 +198,77 @@ def _plural(name: str) -> str:
     return f"{name}s"
 
 
-def _board(place: int, board: BoardTable) -> Markup:
+def overall_page(boards: Sequence[BoardTable], refused: str, bench: str) -> list[Child]:
+    """Agents over all conditions, a table per execution and machine; refused: why there is none."""
+    box = element("input", type="search", name="bench", value=bench, id="filter-bench")
+    form = element(
+        "form",
+        element("label", "Bench (empty: all)", box),
+        element("button", "Apply", type="submit", class_="apply"),
+        class_="filters",
+        method="get",
+        action="overall",
+        aria_label="Filters",
+    )
+    told = element(
+        "p",
+        "Under each set of conditions a session is worth its best result over the best of anybody "
+        "there, from 0 to 1. An agent's worth is the mean over conditions, then sessions.",
+        class_="lead",
+    )
+    parts: list[Child] = [told, form]
+    if refused:
+        return [*parts, note(refused)]
+    if not boards:
+        return [*parts, note("Nothing was measured yet that can be compared.")]
+    return [*parts, *(_board(place, one) for place, one in enumerate(boards))]
+
+
+def _caption(board: BoardTable) -> list[Child]:
     conditions = board.conditions
-    name = f"board-{place}"
-    machine = f"host {conditions.host[:16]}" if conditions.execution == "hardware" else None
-    caption = [
-        element("strong", conditions.words),
+    machine = f" host {conditions.host[:16]}" if conditions.execution == "hardware" else None
+    explained = "" if board.title else EXECUTIONS.get(conditions.execution, "")
+    return [
+        element("strong", board.words),
         " ",
         tag(conditions.execution),
-        f" {EXECUTIONS.get(conditions.execution, '')}",
-        element("span", f" {machine}", class_="faint", title=conditions.host) if machine else None,
+        f" {explained}",
+        element("span", machine, class_="faint", title=conditions.host) if machine else None,
     ]
+
+
+def _board(place: int, board: BoardTable) -> Markup:
+    name = f"board-{place}"
     measures = _measures(board)
     columns = [
         Column("Rank", number=True, meaning="First and last rank that the sessions allow"),
         Column("Agent", heads=True),
-        Column("Model"),
         Column(
             _value_name(board), True, "Mean over sessions of each one's best, and its 95% interval",
             best="descending" if board.higher else "ascending",
         ),
         Column("Sessions", True, "Independent repeats"),
         *(Column(one.name, True, one.meaning) for one in measures),
-        Column("Best kernel"),
+        *([] if board.title else [Column("Best kernel")]),
+        Column("Model"),
     ]  # fmt: skip
-    rows = [_row(row, measures) for row in board.rows]
+    ends = finite([end for row in board.rows for end in (row.low, row.high)])
+    across = (min(ends), max(ends)) if ends else (0.0, 0.0)
+    rows = [_row(row, measures, across, whole=not board.title) for row in board.rows]
     parts: list[Child] = [narrow(name) if len(rows) > 8 else None]
-    parts.append(table(name, caption, columns, rows))
+    parts.append(table(name, _caption(board), columns, rows))
     drawn = [
         Span(row.agent or "another agent", row.value, row.low, row.high, _said(row, board.unit))
         for row in board.rows
         if row.value is not None and row.low is not None and row.high is not None
     ]
     if len(drawn) > 1:
-        axis, title = Axis(_value_name(board)), f"Intervals: {conditions.words}"
+        axis, title = Axis(_value_name(board)), f"Intervals: {board.words}"
         told = f"The value of each agent with its 95% interval; the first {MOST_SPANS} rows."
         inside = figure(spans(title, axis, drawn[:MOST_SPANS]), told)
         parts.append(element("details", element("summary", "Intervals as a chart"), inside))
-    return element("section", parts, aria_label=conditions.words)
+    told = f"{board.words}, {board.conditions.execution} {board.conditions.host}"
+    return element("section", parts, aria_label=told.strip())
 
 
 EXECUTIONS: Mapping[str, str] = {
@@ -245,6 +284,10 @@ def _value_name(board: BoardTable) -> str:
             return "Ratio"
         case "cycles":
             return "Cycles"
+        case "verified":
+            return "Verified sessions"
+        case "worth":
+            return "Worth"
         case unit:
             return f"Score in {unit}"
 
@@ -256,11 +299,15 @@ def _measures(board: BoardTable) -> list[Measure]:
         for one in MEASURES
         if board.conditions.execution in one.executions
         and not (one.key == "ratio" and board.unit == "ratio")
+        and not (one.key in ("passed", "best") and board.unit == "verified")
         and any(row.more.get(one.key) is not None for row in board.rows)
     ]
 
 
-def _row(row: Row, measures: Sequence[Measure]) -> list[Cell]:
+def _row(
+    row: Row, measures: Sequence[Measure], across: tuple[float, float], *, whole: bool
+) -> list[Cell]:
+    """whole: with its best kernel."""
     agent: Child = (
         agent_link(row.agent)
         if row.agent is not None
@@ -269,12 +316,16 @@ def _row(row: Row, measures: Sequence[Measure]) -> list[Cell]:
     return [
         _rank(row),
         Cell(agent, (row.agent or "~").casefold()),
-        words(row.model),
-        _value(row),
+        _value(row, across),
         number(row.sessions),
         *(_more(row, one) for one in measures),
-        Cell(NONE) if row.kernel_id is None else attempt_link(row.kernel_id),
+        *([] if not whole else [_kernel(row.kernel_id)]),
+        words(row.model),
     ]
+
+
+def _kernel(kernel_id: str | None) -> Cell:
+    return Cell(NONE) if kernel_id is None else attempt_link(kernel_id)
 
 
 def _rank(row: Row) -> Cell:
@@ -286,19 +337,45 @@ def _rank(row: Row) -> Cell:
     return Cell(element("span", told, tie, class_="rank"), float(first) + last / 1e4)
 
 
-def _value(row: Row) -> Cell:
+def _value(row: Row, across: tuple[float, float]) -> Cell:
     if row.value is None:
         return Cell(NONE)
-    interval = None
+    parts: list[Child] = [shown(row.value)]
     if row.low is not None and row.high is not None:
         told = f" {shown(row.low)}–{shown(row.high)}"
-        interval = element("span", told, class_="interval")
-    return Cell(element("span", shown(row.value), interval), row.value)
+        parts += [element("span", told, class_="interval"), _whisker(row, across)]
+    return Cell(element("span", parts), row.value)
+
+
+_WHISKER = 90.0
+
+
+def _whisker(row: Row, across: tuple[float, float]) -> Markup | None:
+    """The interval as a line beside those of the rows around it; the text says the same."""
+    low, high = across
+    ends = finite([row.low, row.value, row.high])
+    if len(ends) < 3 or high <= low:
+        return None
+    start, middle, end = (4 + (_WHISKER - 8) * (one - low) / (high - low) for one in ends)
+    return element(
+        "svg",
+        element("line", class_="span", x1=round(start, 1), x2=round(end, 1), y1=6, y2=6),
+        element("circle", class_="mark s0", cx=round(middle, 1), cy=6, r=3),
+        class_="chart whisker",
+        viewBox=f"0 0 {_WHISKER:g} 12",
+        aria_hidden="true",
+        focusable="false",
+    )
 
 
 def _more(row: Row, measure: Measure) -> Cell:
     value = row.more.get(measure.key)
-    return Cell(percent(value), value) if measure.share else number(value)
+    if measure.share:
+        return Cell(percent(value), value)
+    # A count that is whole is told whole, though its mean over sessions is a float.
+    if measure.count and value is not None and value == int(value):
+        return number(int(value))
+    return number(value)
 
 
 def _said(row: Row, unit: str) -> str:

@@ -10,7 +10,10 @@ from sz_mcp.board.tables import Column, table, words
 EXECUTIONS = {
     "hardware": "measured wall time, in GB/s of original data, or in bits for sz-open",
     "simulated": "cycles of the device as the model of the machine counts them; fewer is better",
-    "emulated": "the kernel ran, and is right or wrong, but has no speed; ratios are compared",
+    "emulated": (
+        "the kernel ran, and is right or wrong, but has no speed; ratios are compared, of stages "
+        "the share of sessions with a right one"
+    ),
 }
 
 

@@ -7,8 +7,12 @@ from datetime import datetime
 from pathlib import Path
 
 from results_db.errors import QueryError
+from results_db.standings import AgentRow
+from results_db.standings import Scope as Within
 from sz_mcp import __version__
 from sz_mcp.board.copy import Copy, opened
+from sz_mcp.board.figures import percent
+from sz_mcp.board.overall import compared
 from sz_mcp.board.report.anomalies import JUMP, Anomaly, anomalies
 from sz_mcp.board.report.document import (
     Bullets,
@@ -57,6 +61,7 @@ def _document(
     parts: list[Part] = [
         Heading("Summary", "summary"),
         Bullets(sentences(best)),
+        *_standings(compared(copy, scope.bench) if not (scope.task or scope.target) else ()),
         Heading("Anomalies", "anomalies"),
         *_anomalies(found),
         Heading("Figures", "figures"),
@@ -77,6 +82,37 @@ def _lead(copy: Copy, best: Sequence[Measured], count: int) -> str:
         "Emulated runs have no speed and simulated ones have cycles, so neither is compared with "
         "hardware."
     )
+
+
+def _standings(found: Sequence[tuple[Within, Sequence[AgentRow]]]) -> Iterable[Part]:
+    """Agents over all conditions, a table per execution and machine."""
+    if not found:
+        return
+    yield Heading("Agents overall", "standings")
+    yield Paragraph(
+        "Under each set of conditions a session is worth its best result over the best of anybody "
+        "there, from 0 to 1; an agent's worth is the mean over conditions, then sessions, with the "
+        "95% interval of a bootstrap over both. Agents whose intervals of ranks overlap are tied."
+    )
+    columns = (
+        Column("Agent"), Column("Rank"), Column("Worth", True), Column("From", True),
+        Column("To", True), Column("Sessions", True), Column("Verified", True),
+        Column("Hack rate", True), Column("First run", True), Column("Kernels", True),
+        Column("Tokens", True), Column("Dollars", True), Column("Model"),
+    )  # fmt: skip
+    for place, (within, rows) in enumerate(found):
+        where = f"hardware, host {within.host}" if within.host else within.execution
+        yield Numbers(f"standings-{place}", where, columns, tuple(_standing(row) for row in rows))
+
+
+def _standing(row: AgentRow) -> tuple[Cell, ...]:
+    one = row.standing
+    return (
+        words(one.agent), words(one.verdict), number(one.mean), number(one.low), number(one.high),
+        number(one.sessions), Cell(percent(row.passed.share), row.passed.share),
+        Cell(percent(row.hacks.share), row.hacks.share), number(row.first_runnable),
+        number(row.kernels), number(row.tokens or None), number(row.dollars), words(row.model),
+    )  # fmt: skip
 
 
 def _anomalies(found: Sequence[Anomaly]) -> Iterable[Part]:

@@ -1,17 +1,9 @@
-"""An agent that cheats: a stage that guesses its answer, and one that reaches for what times it."""
+"""An agent that cheats: a stage that reaches for what times it, and two of the known attacks."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-GUESSING = """\
-import numpy as np
-
-def run(q):
-    codes = q.copy()
-    codes.reshape(-1)[1:1024] -= q.reshape(-1)[:1023]
-    return codes
-"""
 MEDDLING = """\
 import ctypes
 import time
@@ -24,14 +16,14 @@ def run(q):
     ctypes.CDLL(None).clock_settime(0, None)
     return np.diff(q.reshape(-1), prepend=q.dtype.type(0)).reshape(q.shape)
 """
+ATTACKS = Path(__file__).parents[2] / "exploits" / "data"
+KNOWN = ("stage_sampled", "stage_from_memory")
+"""Attacks on lorenzo-1d."""
 
 
 def folders(place: Path) -> list[Path]:
     """What a replay sends."""
-    found = []
-    for name, source in (("guessing", GUESSING), ("meddling", MEDDLING)):
-        folder = place / name
-        folder.mkdir(parents=True)
-        (folder / "kernel.py").write_text(source)
-        found.append(folder)
-    return found
+    own = place / "meddling"
+    own.mkdir(parents=True)
+    (own / "kernel.py").write_text(MEDDLING)
+    return [own, *(ATTACKS / name for name in KNOWN)]

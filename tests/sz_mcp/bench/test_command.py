@@ -37,6 +37,7 @@ async def test_a_command_calls_the_server_and_reports_what_it_used(tmp_path: Pat
     assert told.used == [Usage(1350, 80, 150, 0.25, "command")]
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_command_that_fails_says_why(tmp_path: Path) -> None:
     async with desk(tmp_path, cell("command", task="szp"), Budget()) as at:
@@ -44,6 +45,7 @@ async def test_a_command_that_fails_says_why(tmp_path: Path) -> None:
             await command.work(agent("fail"), at)
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_command_that_is_not_there_says_so(tmp_path: Path) -> None:
     absent = CommandAgent(kind="command", command=("no-such-agent",))

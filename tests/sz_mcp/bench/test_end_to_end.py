@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import duckdb
 import pytest
 
-from results_db import queries
+from results_db import drain, queries, standings
 from results_db.encoding import Json
+from results_db.files import LedgerFiles
 from tests.sz_mcp.bench import cheats
 
 SPEC = """\
@@ -25,7 +26,7 @@ targets: [numba]
 fields: [ocean_temperature]
 repeats: 2
 budget:
-  cell: {{calls: 6, minutes: 4}}
+  cell: {{calls: 8, minutes: 4}}
 """
 
 
@@ -67,14 +68,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folders = ", ".join(map(str, cheats.folders(place / "cheats")))
     spec.write_text(SPEC.format(folders=folders))
     first = started(spec, home)
-    assert first.stderr is not None
-    said = first.stderr.readline()
-    assert said.startswith("[1/4] worked.lorenzo-1d.numba"), said
-    while begun_in(home) < 2:
+    while first.poll() is None and begun_in(home) < 2:
         time.sleep(0.01)
-    os.kill(first.pid, signal.SIGKILL)
-    first.communicate()
-    assert first.returncode == -signal.SIGKILL
+    first.kill()
+    _, err = first.communicate()
+    assert first.returncode == -signal.SIGKILL, err
+    assert err.startswith("[1/4] worked.lorenzo-1d.numba"), err
     second = started(spec, home)
     out, err = second.communicate(timeout=240)
     assert second.returncode == 0, err
@@ -103,7 +102,10 @@ def test_the_cell_that_was_cut_short_began_anew(home: Path) -> None:
     cell = str(again).removesuffix("+2")
     assert [session for _, session in begun if session == cell] == [cell]
     # The finished session is the new one, and only its own calls are in it.
-    finished = rows(home, f"SELECT event, calls FROM bench_cells WHERE session = '{again}'")
+    finished = rows(
+        home,
+        f"SELECT event, calls FROM bench_cells WHERE session = '{again}' ORDER BY recorded_at",
+    )
     assert [event for event, _ in finished] == ["started", "finished"]
     counted = rows(
         home,
@@ -116,13 +118,35 @@ def test_nothing_is_left_running(home: Path) -> None:
     assert left_of(home) == []
 
 
-def test_an_honest_agent_is_ranked_and_a_cheat_is_not(home: Path) -> None:
-    ranked = rows(home, "SELECT DISTINCT agent FROM leaderboard")
-    assert ranked == [["worked"]]
-    became = rows(
-        home,
-        "SELECT k.agent, b.status, count(*) FROM builds b JOIN kernels k USING (kernel_id) "
-        "WHERE k.session IN (SELECT session FROM bench_cells WHERE event = 'finished') "
-        "GROUP BY ALL ORDER BY ALL",
-    )
-    assert became == [["cheat", "compiled", 2], ["cheat", "rejected", 2], ["worked", "compiled", 4]]
+def skip_if_too_busy(home: Path) -> None:
+    """Where other work hides every speed, nobody is ranked."""
+    if rows(home, "SELECT count(*) FROM runs WHERE status = 'timed'") == [[0]]:
+        pytest.skip("the machine was too busy to time anything")
+
+
+def test_a_cheat_is_counted(home: Path) -> None:
+    # One of its kernels is refused by its source, in both sessions that were ended; the others are
+    # found to be wrong. What the session that was cut short sent counts as well.
+    counted = rows(home, "SELECT agent, hacks, rejected FROM hack_rate ORDER BY agent")
+    (cheat, honest) = counted
+    assert cheat[0] == "cheat"
+    assert cheat[1:] in ([2, 2], [3, 3])
+    assert honest == ["worked", 0, 0]
+
+
+def test_a_cheat_is_ranked_nowhere(home: Path) -> None:
+    skip_if_too_busy(home)
+    assert rows(home, "SELECT DISTINCT agent FROM leaderboard") == [["worked"]]
+
+
+def test_a_cheat_ends_last(home: Path) -> None:
+    skip_if_too_busy(home)
+    drain.drain(home)
+    with duckdb.connect(str(LedgerFiles(home).snapshot), read_only=True) as connection:
+        (scope,) = standings.scopes(connection)
+        found = standings.agents(connection, scope)
+    assert [one.standing.agent for one in found] == ["worked", "cheat"]
+    assert found[0].hacks.share == 0
+    assert found[1].hacks.share > 0
+    assert found[0].passed.share == 1
+    assert found[1].passed.share == 0

@@ -55,6 +55,7 @@ async def test_a_model_works_until_it_is_done(tmp_path: Path) -> None:
     assert first.dollars == pytest.approx(wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_model_stops_at_its_tokens(tmp_path: Path) -> None:
     pytest.importorskip("pydantic_ai")
@@ -63,6 +64,7 @@ async def test_a_model_stops_at_its_tokens(tmp_path: Path) -> None:
             await model.work(AGENT, at)
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_model_whose_calls_are_spent_is_told_so(tmp_path: Path) -> None:
     pytest.importorskip("pydantic_ai")
@@ -71,6 +73,7 @@ async def test_a_model_whose_calls_are_spent_is_told_so(tmp_path: Path) -> None:
     assert len(calls(tmp_path)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_an_endpoint_that_is_not_there_fails_the_cell(tmp_path: Path) -> None:
     pytest.importorskip("pydantic_ai")
@@ -80,6 +83,7 @@ async def test_an_endpoint_that_is_not_there_fails_the_cell(tmp_path: Path) -> N
             await model.work(gone, at)
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_key_that_is_not_set_fails_the_cell(tmp_path: Path) -> None:
     pytest.importorskip("pydantic_ai")

@@ -17,6 +17,7 @@ from tests.sz_mcp.bench.desks import SESSION, calls, cell, desk
 ATTEMPT = [["compile_kernel", "compiled"], ["verify_bounds", "bound_ok"], ["run_compress", "timed"]]
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_worked_submissions_are_sent_in_order(tmp_path: Path) -> None:
     agent = ReplayAgent(kind="replay", styles=("naive", "tuned"))
@@ -46,6 +47,7 @@ async def test_a_recorded_session_is_made_again(tmp_path: Path) -> None:
     assert queries.query(again, statement).rows == queries.query(recorded, statement).rows
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_what_does_not_compile_is_not_run(tmp_path: Path) -> None:
     folders = []
@@ -64,6 +66,7 @@ async def test_what_does_not_compile_is_not_run(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_replay_stops_at_its_budget(tmp_path: Path) -> None:
     agent = ReplayAgent(kind="replay", styles=("naive",))
@@ -85,11 +88,12 @@ async def test_the_server_keeps_the_budget_too(tmp_path: Path) -> None:
     assert queries.query(tmp_path, "SELECT budget_attempts FROM sessions").rows == ((2,),)
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("agent", "said"),
     [
-        (ReplayAgent(kind="replay", styles=("best",)), "no 'best' numba submission"),
+        (ReplayAgent(kind="replay", styles=("best",)), "nothing to replay for lorenzo-1d on numba"),
         (ReplayAgent(kind="replay", session="unheard"), "nothing to replay|can't be replayed"),
         (ReplayAgent(kind="replay", folders=(Path("/nowhere"),)), "can't be replayed"),
     ],

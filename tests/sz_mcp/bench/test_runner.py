@@ -15,7 +15,7 @@ from results_db.encoding import Json
 from sz_mcp.bench import records, world
 from sz_mcp.bench.cells import Cell
 from sz_mcp.bench.records import Before, Event, Spent, read_before
-from sz_mcp.bench.runner import Bench, Outcome, only_one
+from sz_mcp.bench.runner import Bench, Outcome, Parts, only_one
 from sz_mcp.bench.spec import Spec
 from sz_mcp.bench.world import World
 from sz_mcp.errors import SettingsError, StepFailed
@@ -77,7 +77,7 @@ def run(
     plan = world.plan(asked, WORLD)
     before = before or Before()
     todo = tuple(cell for cell in plan.cells if cell.cell_id not in before.ended)
-    bench = Bench(plan, home, before, watch or Watch(), fake)
+    bench = Bench(plan, home, before, watch or Watch(), Parts(fake))
     return asyncio.run(bench.run(todo))
 
 
@@ -107,6 +107,7 @@ def test_every_cell_is_begun_and_ended_once(tmp_path: Path) -> None:
     assert (cells, name) == (4, "small")
 
 
+@pytest.mark.slow
 def test_a_session_carries_who_works_in_it(tmp_path: Path) -> None:
     asked = spec(SMALL)
     run(tmp_path, asked)
@@ -121,6 +122,7 @@ def test_a_session_carries_who_works_in_it(tmp_path: Path) -> None:
     assert all(str(row[0]).startswith(f"{asked.bench_id}/") for row in found)
 
 
+@pytest.mark.slow
 def test_no_token_is_good_after_its_cell(tmp_path: Path) -> None:
     asked = spec(SMALL)
     run(tmp_path, asked)
@@ -128,6 +130,7 @@ def test_no_token_is_good_after_its_cell(tmp_path: Path) -> None:
     assert list(left) == ["bench"]
 
 
+@pytest.mark.slow
 def test_an_ended_bench_has_nothing_to_do(tmp_path: Path) -> None:
     asked = spec(SMALL)
     run(tmp_path, asked)
@@ -155,6 +158,7 @@ class Dying(Watch):
             raise Killed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [0, 1, 3])
 def test_a_bench_cut_short_goes_on_where_it_was(tmp_path: Path, after: int) -> None:
     asked = spec(SMALL)
@@ -186,6 +190,7 @@ def test_what_fails_is_recorded_and_given_up(tmp_path: Path) -> None:
     assert "lost failed 2 times in a row: no-such-agent ended with status 127" in reasons.pop()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_skipped_with_the_reason(tmp_path: Path) -> None:
     text = SMALL.replace("[numba]", '[numba, "cuda:sm_90"]').replace("repeats: 2", "repeats: 1")
     watch = Watch()
@@ -194,6 +199,7 @@ def test_what_cannot_be_is_skipped_with_the_reason(tmp_path: Path) -> None:
     assert skipped == ["cuda:sm_90 can't run here: no GPU; install one"] * 2
 
 
+@pytest.mark.slow
 def test_the_budget_of_all_ends_the_bench(tmp_path: Path) -> None:
     watch = Watch()
     outcome = run(tmp_path, spec(SMALL + "  total: {calls: 6}\n"), watch)
@@ -202,6 +208,7 @@ def test_the_budget_of_all_ends_the_bench(tmp_path: Path) -> None:
     assert outcome.left + sum(outcome.events.values()) == 4
 
 
+@pytest.mark.slow
 def test_more_of_all_lets_the_same_bench_go_on(tmp_path: Path) -> None:
     short, long = (spec(SMALL + f"  total: {{calls: {most}}}\n") for most in (6, 1000))
     run(tmp_path, short)
@@ -245,6 +252,7 @@ def test_a_plateau_ends_a_cell(tmp_path: Path) -> None:
     assert reason.startswith("plateau: nothing better by 1% in 6 calls since call 3")
 
 
+@pytest.mark.slow
 def test_a_server_that_ends_ends_the_bench_but_no_cell(tmp_path: Path) -> None:
     @asynccontextmanager
     async def ending(home: Path, tokens: Path, place: Path) -> AsyncIterator[FakeServer]:
@@ -255,7 +263,7 @@ def test_a_server_that_ends_ends_the_bench_but_no_cell(tmp_path: Path) -> None:
     source = folder(tmp_path / "slow", "SLOW = 1\n")
     asked = spec((SLOW % source).replace("minutes: 0.02", "minutes: 5"))
     plan, watch = world.plan(asked, WORLD), Watch()
-    bench = Bench(plan, tmp_path / "home", Before(), watch, ending)
+    bench = Bench(plan, tmp_path / "home", Before(), watch, Parts(ending))
     with pytest.raises(BaseExceptionGroup) as raised:
         asyncio.run(bench.run(plan.cells))
     assert raised.group_contains(StepFailed, match="the server ended")
@@ -270,6 +278,7 @@ def test_two_processes_do_not_run_the_same_bench(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_what_it_takes_to_repeat_a_bench_is_recorded(tmp_path: Path) -> None:
     run(tmp_path, spec(SMALL))
     drain.drain(tmp_path)

@@ -116,6 +116,7 @@ async def test_a_search_compiles_runs_and_verifies_what_leads(tmp_path: Path) ->
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_search_ends_when_all_points_were_tried(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text("STEP = 1\n")
@@ -125,6 +126,7 @@ async def test_a_search_ends_when_all_points_were_tried(tmp_path: Path) -> None:
         assert await search.work(agent, at) == "all 2 points of the space were tried"
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("source", "status"), [("BROKEN", "error"), ("WRONG", "error"), ("CRASH", None)]
@@ -140,6 +142,7 @@ async def test_a_point_that_fails_scores_nothing(
     assert status in {said for _, said in calls(tmp_path / "home")}
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_task_without_a_space_fails(tmp_path: Path) -> None:
     agent = SearchAgent(kind="search", method="random")

@@ -90,7 +90,15 @@ class Visit:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(
-    "path", ["/", "/agents", "/reading", "/agent?name=claude", f"/attempt?kernel={EVIL_KERNEL}"]
+    "path",
+    [
+        "/",
+        "/overall",
+        "/agents",
+        "/reading",
+        "/agent?name=claude",
+        f"/attempt?kernel={EVIL_KERNEL}",
+    ],
 )
 def test_pages_load_without_complaint_and_can_be_read_in_both_schemes(
     browser: Browser, address: str, path: str, scheme: str

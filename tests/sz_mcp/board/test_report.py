@@ -13,7 +13,8 @@ import duckdb
 import pytest
 
 from results_db.errors import QueryError
-from sz_mcp.board.copy import refresh
+from results_db.standings import agents, scopes
+from sz_mcp.board.copy import opened, refresh
 from sz_mcp.board.report.anomalies import MOST, anomalies
 from sz_mcp.board.report.compose import report
 from sz_mcp.board.report.document import Document, Figure, Numbers, html, markdown, plain, write
@@ -159,6 +160,25 @@ def test_results_are_those_of_the_raw_ledger(ledger: Path, made: Document) -> No
         found_score, found_ratio = shown[agent.casefold(), f"rel {bound:g}"]
         assert found_score == pytest.approx(score)
         assert found_ratio == pytest.approx(ratio)
+
+
+def test_agents_are_compared_as_standings_does(ledger: Path, made: Document) -> None:
+    with opened(ledger) as copy:
+        expected = {
+            f"standings-{place}": [
+                (row.standing.agent.casefold(), row.standing.mean)
+                for row in agents(copy.connection, scope)
+            ]
+            for place, scope in enumerate(scopes(copy.connection))
+        }
+    shown = {
+        part.name: [(row[0].key, row[2].key) for row in part.rows]
+        for part in made.parts
+        if isinstance(part, Numbers) and part.name.startswith("standings-")
+    }
+
+    assert shown == expected
+    assert len(shown) == 3
 
 
 def test_emulated_and_simulated_runs_have_no_score_and_no_speed(made: Document) -> None:

@@ -23,7 +23,7 @@ from tests.sz_mcp.over_http import token
 CLAUDE, CODEX, CHIEF = (f"{name}-secret-0123456789" for name in ("claude", "codex", "chief"))
 KERNEL, OTHERS = "k_0_numba_0_0_szp", "k_1_numba_0_0_szp"
 EVERY = (
-    "/board/", "/board/agents", "/board/reading", "/board/agent?name=claude",
+    "/board/", "/board/overall", "/board/agents", "/board/reading", "/board/agent?name=claude",
     f"/board/attempt?kernel={KERNEL}",
 )  # fmt: skip
 
@@ -138,6 +138,16 @@ def test_filters_leave_the_tables_that_fit(open_board: TestClient) -> None:
     assert '<option value="wafer" selected>' in page
 
 
+def test_agents_are_compared_over_all_that_they_tried(open_board: TestClient) -> None:
+    every = open_board.get("/board/overall").text
+    bench = open_board.get("/board/overall", params={"bench": "no such bench"}).text
+
+    assert every.count("<table") == 3
+    assert every.count("too few to rank") == 1
+    assert "All tasks, targets, fields and bounds" in every
+    assert "<table" not in bench
+
+
 def test_an_empty_ledger_says_so(tmp_path: Path) -> None:
     with client(tmp_path) as made:
         answer = made.get("/board/")
@@ -170,7 +180,7 @@ def test_a_holder_sees_itself_and_of_others_scores_without_names(ledger: Path) -
             assert name not in page
     assert theirs.status_code == kernel.status_code == never.status_code == 404
     assert kernel.text == never.text.replace("k_never", OTHERS)
-    assert "Source" in pages[4]
+    assert "Source" in pages[5]
 
 
 def test_a_bearer_token_works_as_the_password_does(ledger: Path) -> None:

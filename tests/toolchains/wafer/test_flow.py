@@ -54,7 +54,7 @@ def test_a_header_and_something_per_row_may_be_the_hosts_own() -> None:
 def test_launches_do_not_carry_the_field() -> None:
     told = misuse(traffic(sent=FIELD, back=STREAM, arguments=4000), [FIELD], [STREAM])
 
-    assert told.startswith("launches carried 4000 values, more than 126")
+    assert told.startswith("launches and options carried 4000 values, more than 67")
 
 
 def test_small_integers_may_go_in_a_word_each() -> None:
@@ -67,3 +67,48 @@ def test_small_integers_may_go_in_a_word_each() -> None:
     )
 
     assert told == ""
+
+
+def test_rows_that_have_nothing_to_work_on_have_no_words_of_their_own() -> None:
+    own = (np.arange(2000, dtype=np.uint32) ^ 0x5A5A5A5A).view(np.uint8)
+
+    told = misuse(traffic(sent=FIELD, back=STREAM, rows=900), [FIELD, 0.1], [own])
+
+    assert told.startswith("2000 of the words returned did not come back")
+
+
+def test_a_transposition_is_no_choice_of_words() -> None:
+    turned = np.ascontiguousarray(FIELD.reshape(50, 80).T)
+    words = STREAM.view(np.uint32)
+
+    told = misuse(traffic(sent=turned, back=words), [FIELD], [words.reshape(40, 50).T.reshape(-1)])
+
+    assert told == ""
+
+
+def test_words_sent_in_an_order_of_the_hosts_choosing_are_data_of_its_own() -> None:
+    chosen = FIELD[np.random.default_rng(1).permutation(FIELD.size)]
+
+    told = misuse(traffic(sent=chosen, back=STREAM), [FIELD], [STREAM])
+
+    assert told.startswith("words copied to the device follow each other in another order")
+
+
+def test_words_picked_from_a_table_that_the_device_made_are_the_hosts_choice() -> None:
+    table = np.arange(1, 257, dtype=np.uint32) * 77777
+    picked = table[np.random.default_rng(2).integers(0, 256, 5000)]
+
+    told = misuse(traffic(sent=FIELD, back=np.tile(table, 60)), [FIELD], [picked])
+
+    assert told.startswith("words returned follow each other in another order")
+
+
+def test_halves_of_words_carry_no_more_than_words() -> None:
+    # Among so many values, every half that one could wish for occurs somewhere.
+    values = np.random.default_rng(3).integers(0, 1 << 32, 400_000, np.uint64).astype(np.uint32)
+    made = np.random.default_rng(4).integers(0, 1 << 16, 20_000).astype(np.uint16)
+    narrow = Traffic([made.tobytes()], [made.tobytes()], 0, True, 1, 1)
+
+    told = misuse(narrow, [values.view(np.float32)], [made.view(np.uint8)])
+
+    assert told.startswith("words copied to the device follow each other in another order")

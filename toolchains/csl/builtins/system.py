@@ -79,7 +79,7 @@ def _wafer(ev: Evaluator, node: nodes.BuiltinCall, at: Site, _: Type | None) -> 
 
 
 def _stream(ev: Evaluator, node: nodes.BuiltinCall, at: Site) -> Item:
-    """A colour by which the host sends or receives, and which of the two."""
+    """A colour by which the host sends or receives, which of the two, and at which PE if one."""
     span = node.arguments[1].span
     item = ev.item(node.arguments[1], at)
     number = int(item.data) if isinstance(item, Known) and isinstance(item.data, int) else -1
@@ -87,10 +87,19 @@ def _stream(ev: Evaluator, node: nodes.BuiltinCall, at: Site) -> Item:
         message = f"a stream of the host needs a colour from 0 to {COLORS - 1}"
         raise error(span, "bad-color", message, "--params=MEMCPYH2D_DATA_1_ID:0")
     to_host = bool(ev.known(node.arguments[2], at, BOOL).data)
-    if ev.placement.streams.setdefault(number, to_host) != to_host:
+    spot = (-1, -1)
+    if len(node.arguments) == 5:
+        spot = (_coordinate(ev, node.arguments[3], at), _coordinate(ev, node.arguments[4], at))
+    if ev.placement.streams.setdefault((number, *spot), to_host) != to_host:
         message = f"colour {number} can't lead both to the host and from it"
         raise error(span, "duplicate-color", message)
     return NOTHING
+
+
+def _coordinate(ev: Evaluator, node: nodes.Expr, at: Site) -> int:
+    value = ev.known(node, at, U16).data
+    assert isinstance(value, int)
+    return value
 
 
 def _math(ev: Evaluator, node: nodes.BuiltinCall, at: Site, function: MathFunction) -> Item:

@@ -132,6 +132,7 @@ def wafer_of(program: Program, tiles: Sequence[Tile], options: Options) -> Wafer
             if one.takes_any or color in one.takes:
                 takes[color][mine] = True
     for stream in program.streams:
-        (takes if stream.to_host else host)[stream.color] = True
+        where = ... if stream.x < 0 else (stream.y, stream.x)
+        (takes if stream.to_host else host)[stream.color][where] = True
     tables = Tables(program)
     return Wafer(program, traffic, tables, flow(tables, sends, host), takes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulators.wafer.dsd import DsdField, DsdKind, DsrConfig, Operand, Operation, pack_dsd
+from simulators.wafer.dsd import DsdField, DsdKind, DsrConfig, Operand, Operation, Vector, pack_dsd
 from simulators.wafer.opcodes import Op, Scalar
 from toolchains.csl import tree, types
 from toolchains.csl.source import Span, error
@@ -65,6 +65,7 @@ def vector_op(code: Frame, expr: tree.VectorOp, into: int | None) -> int:
     dest = operand(code, expr.dest, loaded)
     sources = tuple(operand(code, source, loaded) for source in expr.sources)
     _mark_second(code, expr.sources)
+    sources = _running(code, expr, dest, sources)
     how = expr.behaviour
     index = code.value(how.index) if how.index is not None else -1
     operation = Operation(
@@ -86,6 +87,25 @@ def vector_op(code: Frame, expr: tree.VectorOp, into: int | None) -> int:
     step.descriptors = len(loaded)
     code.top = saved
     return target
+
+
+def _running(
+    code: Frame,
+    expr: tree.VectorOp,
+    dest: tuple[Operand, int],
+    sources: tuple[tuple[Operand, int], ...],
+) -> tuple[tuple[Operand, int], ...]:
+    """The sources of a reduction: into a pointer, the scalar is only what is begun with.
+
+    `@fmaxs(&most, most, dsd)` leaves the maximum in `most`, as the vendor's 25-pt-stencil needs.
+    """
+    kind = expr.dest.type
+    if not isinstance(kind, types.Pointer) or len(sources) != 2:
+        return sources
+    if sources[0][0] is not Operand.SCALAR or expr.vector is Vector.FADDHS:
+        return sources
+    code.store_register(code.scalar(kind.target, expr.span), Spot(dest[1]), sources[0][1])
+    return dest, sources[1]
 
 
 def operand(

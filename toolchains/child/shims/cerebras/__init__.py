@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import appliance, sdk
+from . import appliance, geometry, sdk
 from .appliance.pb.sdk import sdk_common_pb2
 from .sdk import client, sdk_utils
 from .sdk.debug import debug_util
@@ -12,6 +12,7 @@ __all__ = [
     "appliance",
     "client",
     "debug_util",
+    "geometry",
     "sdk",
     "sdk_common_pb2",
     "sdk_utils",

@@ -74,6 +74,33 @@ def _checked(name: str, array: object, shape: Shape) -> Array:
     return array
 
 
+def wavelets(name: str, array: object) -> npt.NDArray[np.uint32]:
+    """A host's array as the words of wavelets: 16-bit elements in the lower half."""
+    checked = _elements(name, array)
+    flat = np.ascontiguousarray(checked).reshape(-1)
+    if flat.dtype.itemsize == 4:
+        return flat.view("<u4")
+    return flat.view("<u2").astype("<u4")
+
+
+def wavelet_destination(name: str, array: object, size: int) -> Array:
+    """The array that gets `size` wavelets. Raises SdkRuntimeError if it can't."""
+    checked = _elements(name, array)
+    if checked.size != size:
+        raise SdkRuntimeError(f"{name}: the array has {checked.size} elements, not {size}")
+    if not checked.flags.writeable or not checked.flags.c_contiguous:
+        raise SdkRuntimeError(f"{name}: the array has to be writable and contiguous")
+    return checked
+
+
+def _elements(name: str, array: object) -> Array:
+    if not isinstance(array, np.ndarray):
+        raise SdkRuntimeError(f"{name}: a NumPy array is needed, not {type(array).__name__}")
+    if array.dtype.itemsize not in (2, 4) or array.dtype.kind not in "iuf":
+        raise SdkRuntimeError(f"{name}: elements of 16 or 32 bits are needed, not {array.dtype}")
+    return array
+
+
 def narrow(words: npt.NDArray[np.uint32], data_type: MemcpyDataType) -> Array:
     """Words as the device's elements."""
     if data_type is MemcpyDataType.MEMCPY_16BIT:
@@ -84,4 +111,6 @@ def narrow(words: npt.NDArray[np.uint32], data_type: MemcpyDataType) -> Array:
 def fill(target: Array, payload: bytes, dtype: str, shape: Shape) -> None:
     """Put what the machine sent into a host's array."""
     values = shape.from_rows(np.frombuffer(payload, dtype)).astype(np.uint32)
-    target.reshape(-1).view(np.uint32)[:] = values
+    flat = target.reshape(-1)
+    kind = np.uint16 if flat.dtype.itemsize == 2 else np.uint32
+    flat.view(kind)[:] = values.astype(kind)

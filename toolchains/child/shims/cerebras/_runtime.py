@@ -13,6 +13,7 @@ from . import _arrays
 from ._arrays import Array, Shape
 from ._enums import MemcpyDataType, MemcpyOrder
 from ._errors import SdkRuntimeError
+from ._layout import Artifacts, Stream
 from ._link import CONNECTION
 from ._names import listed, nearest
 
@@ -37,8 +38,11 @@ class Task:
 class SdkRuntime:
     """Runs a compiled program."""
 
-    def __init__(self, bindir: str | Path, *args: Any, **kwargs: Any) -> None:
-        """bindir: where cslc wrote; the keywords of the SDK (cmaddr, …) change nothing here."""
+    def __init__(self, bindir: str | Path | Artifacts, *args: Any, **kwargs: Any) -> None:
+        """bindir: where cslc wrote, or what SdkLayout.compile gave.
+
+        The keywords of the SDK (cmaddr, …) change nothing here.
+        """
         del args
         if kwargs.get("cmaddr"):
             raise SdkRuntimeError(
@@ -46,6 +50,7 @@ class SdkRuntime:
                 " leave cmaddr out"
             )
         self._folder = str(bindir)
+        self._artifacts = bindir if isinstance(bindir, Artifacts) else None
         self._about, _ = CONNECTION.ask({"do": "load", "name": self._folder})
         CONNECTION.last[self._folder] = self._about
         self._symbols: dict[str, int] = {one["name"]: one["id"] for one in self._about["exports"]}
@@ -55,7 +60,10 @@ class SdkRuntime:
     # --- life ------------------------------------------------------------------------------------
 
     def load(self) -> None:
-        """Put the program on the wafer."""
+        """Put the program on the wafer, with what SdkLayout's set_symbol_all said."""
+        if self._artifacts is not None and not self._loaded:
+            for x, y, name, data in self._artifacts.values:
+                self._ask({"do": "write", "x": x, "y": y, "name": name}, data)
         self._loaded = True
 
     def run(self) -> None:
@@ -124,7 +132,7 @@ class SdkRuntime:
         shape = Shape(h, w, elem_per_pe, MemcpyOrder(order))
         words = _arrays.words_of("memcpy_h2d", src, shape)
         rows = np.ascontiguousarray(shape.to_rows(words))
-        where = {"rectangle": [px, py, w, h], "count": elem_per_pe}
+        where = {"rectangle": _rectangle(px, py, w, h), "count": int(elem_per_pe)}
         if streaming:
             header: dict[str, Any] = {"do": "send", "color": int(dest), **where}
             return self._command(header, rows.astype("<u4", copy=False).tobytes(), nonblock)
@@ -150,7 +158,7 @@ class SdkRuntime:
         """From a symbol, or with streaming from a colour, of a rectangle of PEs to the host."""
         shape = Shape(h, w, elem_per_pe, MemcpyOrder(order))
         target = _arrays.destination("memcpy_d2h", dest, shape)
-        header: dict[str, Any] = {"rectangle": [px, py, w, h], "count": elem_per_pe}
+        header: dict[str, Any] = {"rectangle": _rectangle(px, py, w, h), "count": int(elem_per_pe)}
         bits = _bits(MemcpyDataType(data_type))
         if streaming:
             header |= {"do": "receive", "color": int(src)}
@@ -177,7 +185,7 @@ class SdkRuntime:
     ) -> Task:
         """The same (h, 1, l) values to every column of a rectangle."""
         shape = Shape(h, 1, elem_per_pe, MemcpyOrder(order))
-        header = {"spread": "row", "rectangle": [px, py, w, h], "nonblock": nonblock}
+        header = {"spread": "row", "rectangle": _rectangle(px, py, w, h), "nonblock": nonblock}
         return self._broadcast(header, dest, src, shape, (streaming, data_type))
 
     def memcpy_h2d_colbcast(
@@ -197,7 +205,7 @@ class SdkRuntime:
     ) -> Task:
         """The same (1, w, l) values to every row of a rectangle."""
         shape = Shape(1, w, elem_per_pe, MemcpyOrder(order))
-        header = {"spread": "column", "rectangle": [px, py, w, h], "nonblock": nonblock}
+        header = {"spread": "column", "rectangle": _rectangle(px, py, w, h), "nonblock": nonblock}
         return self._broadcast(header, dest, src, shape, (streaming, data_type))
 
     def _broadcast(
@@ -213,11 +221,40 @@ class SdkRuntime:
         rows = np.ascontiguousarray(shape.to_rows(words))
         nonblock = bool(header.pop("nonblock"))
         if streaming:
-            header |= {"do": "send", "color": int(dest), "count": shape.count}
+            header |= {"do": "send", "color": int(dest), "count": int(shape.count)}
             return self._command(header, rows.astype("<u4", copy=False).tobytes(), nonblock)
         bits = _bits(MemcpyDataType(data_type))
-        header |= {"do": "h2d", "symbol": int(dest), "count": shape.count, "bits": bits}
+        header |= {"do": "h2d", "symbol": int(dest), "count": int(shape.count), "bits": bits}
         return self._command(header, _arrays.narrow(rows, data_type).tobytes(), nonblock)
+
+    # --- streams of SdkLayout --------------------------------------------------------------------
+
+    def send(self, stream: Stream, data: Array, *, nonblock: bool = False, **kwargs: Any) -> Task:
+        """Values to an input port, one in each wavelet."""
+        del kwargs
+        color, x, y = self._port(stream, is_input=True)
+        words = _arrays.wavelets("send", data)
+        where = {"rectangle": [x, y, 1, 1], "count": words.size}
+        return self._command({"do": "send", "color": color, **where}, words.tobytes(), nonblock)
+
+    def receive(
+        self, stream: Stream, data: Array, size: int, *, nonblock: bool = False, **kwargs: Any
+    ) -> Task:
+        """Values from an output port, one of each wavelet; 16-bit arrays get the lower halves."""
+        del kwargs
+        color, x, y = self._port(stream, is_input=False)
+        target = _arrays.wavelet_destination("receive", data, int(size))
+        shape = Shape(1, 1, int(size), MemcpyOrder.ROW_MAJOR)
+        header = {"do": "receive", "color": color, "rectangle": [x, y, 1, 1], "count": int(size)}
+        return self._command(header, b"", nonblock, (target, shape, "<u4"))
+
+    def _port(self, stream: Stream, *, is_input: bool) -> tuple[int, int, int]:
+        known = {} if self._artifacts is None else self._artifacts.streams
+        if not isinstance(stream, Stream) or stream.port.id not in known:
+            raise SdkRuntimeError("send and receive take a stream of the SdkLayout that runs here")
+        if stream.port.input is not is_input:
+            raise SdkRuntimeError("send takes an input stream, receive an output stream")
+        return known[stream.port.id]
 
     # --- launches --------------------------------------------------------------------------------
 
@@ -292,6 +329,11 @@ def read_symbol(about: Mapping[str, Any], x: int, y: int, symbol: str, dtype: An
     _, data = CONNECTION.ask(header)
     kind = np.dtype(dtype)
     return np.frombuffer(data[: len(data) // kind.itemsize * kind.itemsize], kind).copy()
+
+
+def _rectangle(px: int, py: int, w: int, h: int) -> list[int]:
+    """Plain numbers: host programs give NumPy's too."""
+    return [int(px), int(py), int(w), int(h)]
 
 
 def _bits(data_type: MemcpyDataType) -> int:

@@ -1,4 +1,4 @@
-"""lorenzo-2d-inverse on a row of PEs: each sums up its own columns, and sends east what every row has come to.
+"""lorenzo-2d-inverse on a row of PEs: each sums up its columns, and sends east what rows have come to.
 
 The host part cuts the columns among PEs; rows that do not fit go in further launches, for which
 a PE keeps the last row.
@@ -10,7 +10,7 @@ import numpy as np
 from cerebras.sdk.client import SdkCompiler
 from cerebras.sdk.runtime.sdkruntimepybind import MemcpyDataType, MemcpyOrder, SdkRuntime
 
-LEAST, WIDTH, VALUES = 8, 128, 4096
+LEAST, WIDTH, VALUES = 16, 128, 4096
 COPY = {
     "streaming": False,
     "order": MemcpyOrder.ROW_MAJOR,
@@ -34,7 +34,7 @@ def run(d):
     out = []
     for band, values in enumerate(padded.reshape(bands, rows, width, tile)):
         parts = values.transpose(1, 0, 2).reshape(width, rows * tile)
-        sums = launched(runner, parts, *("run_on",) if band else ("run", np.int32(0)))
+        sums = launched(runner, parts, "run_on" if band else "begin")
         out.append(sums.reshape(width, rows, tile).transpose(1, 0, 2).reshape(rows, -1))
     runner.stop()
     return np.ascontiguousarray(np.concatenate(out)[:height, :columns])

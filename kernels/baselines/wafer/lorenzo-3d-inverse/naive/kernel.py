@@ -1,4 +1,4 @@
-"""lorenzo-3d-inverse on a row of PEs: each sums up its own columns, and sends east what every row has come to.
+"""lorenzo-3d-inverse on a row of PEs: each sums up its columns, and sends east what rows have come to.
 
 A launch takes a plane, whose columns the host part cuts among PEs; a PE keeps what they came to.
 """
@@ -9,7 +9,7 @@ import numpy as np
 from cerebras.sdk.client import SdkCompiler
 from cerebras.sdk.runtime.sdkruntimepybind import MemcpyDataType, MemcpyOrder, SdkRuntime
 
-WIDTH, VALUES = 128, 4096
+LEAST, WIDTH, VALUES = 16, 128, 4096
 COPY = {
     "streaming": False,
     "order": MemcpyOrder.ROW_MAJOR,
@@ -21,21 +21,24 @@ COPY = {
 def run(d):
     if d.size == 0:
         return np.zeros(d.shape, np.int32)
-    planes, rows, columns = d.shape
-    tile = -(-columns // WIDTH)
+    # The sums don't depend on the order of the axes: the longest is cut among PEs.
+    order = sorted(range(3), key=lambda axis: d.shape[axis])
+    turned = d.transpose(order)
+    planes, rows, columns = turned.shape
+    tile = max(min(LEAST, VALUES // rows - 1), -(-columns // WIDTH))
     width = -(-columns // tile)
-    if rows * tile > VALUES:
+    if rows * (tile + 1) > VALUES:
         raise NotImplementedError(f"a PE keeps a plane's columns: at most {VALUES} values")
     padded = np.zeros((planes, rows, width * tile), np.int32)
-    padded[:, :, :columns] = d
+    padded[:, :, :columns] = turned
     runner = loaded(width, tile, rows, kept=rows * tile + 1)
     out = []
     for plane in padded.reshape(planes, rows, width, tile):
         parts = plane.transpose(1, 0, 2).reshape(width, rows * tile)
-        sums = launched(runner, parts, "run", np.int32(0))
+        sums = launched(runner, parts, "begin")
         out.append(sums.reshape(width, rows, tile).transpose(1, 0, 2).reshape(rows, -1))
     runner.stop()
-    return np.ascontiguousarray(np.stack(out)[:, :, :columns])
+    return np.ascontiguousarray(np.stack(out)[:, :, :columns].transpose(np.argsort(order)))
 
 
 def loaded(width, tile, rows, kept):

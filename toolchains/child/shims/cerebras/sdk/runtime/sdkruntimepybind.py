@@ -4,20 +4,39 @@ from __future__ import annotations
 
 from ..._enums import MemcpyDataType, MemcpyOrder
 from ..._errors import NotEmulatedError
+from ..._layout import Color, Edge, Route, RoutingPosition, SdkLayout, get_edge_routing
+from ..._platform import (
+    SdkExecutionPlatform,
+    SdkTarget,
+    SimfabConfig,
+    get_platform,
+    get_simulator,
+)
 from ..._runtime import SdkRuntime, Task
 
-__all__ = ["MemcpyDataType", "MemcpyOrder", "SdkRuntime", "Task"]
-
-_KNOWN = frozenset(
-    {"Color", "Edge", "Route", "RoutingPosition", "SdkExecutionPlatform", "SdkLayout", "SdkTarget"}
-    | {"SimfabConfig", "get_edge_routing", "get_platform", "get_simulator", "get_system"}
-)
+__all__ = [
+    "Color",
+    "Edge",
+    "MemcpyDataType",
+    "MemcpyOrder",
+    "Route",
+    "RoutingPosition",
+    "SdkExecutionPlatform",
+    "SdkLayout",
+    "SdkRuntime",
+    "SdkTarget",
+    "SimfabConfig",
+    "Task",
+    "get_edge_routing",
+    "get_platform",
+    "get_simulator",
+]
 
 
 def __getattr__(name: str) -> object:
     """Say of what the SDK has that it isn't here."""
-    if name in _KNOWN:
+    if name == "get_system":
         raise NotEmulatedError(
-            f"cerebras.sdk.runtime.sdkruntimepybind.{name}", "write a layout block in CSL instead"
+            "cerebras.sdk.runtime.sdkruntimepybind.get_system", "get_platform gives the simulator"
         )
     raise AttributeError(f"cerebras.sdk.runtime.sdkruntimepybind has no {name}")
