@@ -16,10 +16,9 @@ from kernels.bounds import derive
 from kernels.records import Array, Failure
 from kernels.streams import szp
 from sz_mcp.projection import device_metrics
-from toolchains.base import Cancellation, Reply
+from toolchains.base import Cancellation, Reply, Session
 from toolchains.children.pool import Pool
 from toolchains.wafer import WaferToolchain
-from toolchains.wafer_session import WaferSession
 
 FIELDS = ("synthetic:turbulent:32x64x128:seed=5", "synthetic:smooth:32x64x128:seed=5")
 BOUNDS = (1e-2, 1e-3, 1e-4)
@@ -55,7 +54,7 @@ def main(names: list[str]) -> int:
     return int(wrong > 0)
 
 
-def _row(session: WaferSession, name: str, bound: float) -> int:
+def _row(session: Session, name: str, bound: float) -> int:
     field = fields.Catalogue().load(name)
     data = field.data.reshape(-1)[:ROUND].copy()
     absolute = derive(data, None, "rel", bound).absolute
@@ -78,7 +77,7 @@ def _row(session: WaferSession, name: str, bound: float) -> int:
     return wrong
 
 
-def _called(session: WaferSession, function: str, *arguments: object) -> Array:
+def _called(session: Session, function: str, *arguments: object) -> Array:
     reply = session.call(
         function,
         [arguments],  # type: ignore[list-item]

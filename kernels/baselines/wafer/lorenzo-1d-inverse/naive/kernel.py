@@ -1,4 +1,4 @@
-"""lorenzo-1d-inverse on a row of PEs: each sums up its columns, and sends east what rows have come to.
+"""lorenzo-1d-inverse on a row of PEs: each sums up its columns and sends sums of rows east.
 
 The host part cuts the array into as many pieces as there are PEs, and tells the next launch what
 the last one has come to.

@@ -1,4 +1,4 @@
-"""lorenzo-2d-inverse on a row of PEs: each sums up its columns, and sends east what rows have come to.
+"""lorenzo-2d-inverse on a row of PEs: each sums up its columns and sends sums of rows east.
 
 The host part cuts the columns among PEs; rows that do not fit go in further launches, for which
 a PE keeps the last row.

@@ -1,4 +1,4 @@
-"""lorenzo-3d-inverse on a row of PEs: each sums up its columns, and sends east what rows have come to.
+"""lorenzo-3d-inverse on a row of PEs: each sums up its columns and sends sums of rows east.
 
 A launch takes a plane, whose columns the host part cuts among PEs; a PE keeps what they came to.
 """

@@ -1,7 +1,7 @@
-"""lorenzo-3d on a rectangle of PEs: each takes the differences of a piece of all rows laid end to end.
+"""lorenzo-3d on a rectangle of PEs: each takes the differences of a piece of all rows in turn.
 
-The host part puts a zero before every row, and rows and planes of them before the first, cuts them into pieces with the value
-before each, and leaves out of what comes back the places of those zeros.
+The host part puts a zero before every row and rows and planes of them before the first, cuts all of it
+into pieces with the value before each, and leaves out of what comes back the places of those zeros.
 """
 
 from pathlib import Path
