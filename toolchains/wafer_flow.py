@@ -22,11 +22,11 @@ _BYTES_PER_ROW = 16_384
 _ARGUMENTS = 64
 """Values that launches and options may carry, and more by `_VALUES_PER_ARGUMENT` of the field."""
 _VALUES_PER_ARGUMENT = 1024
-_BREAKS, _WORDS_PER_BREAK = 128, 8
+_BREAKS, _WORDS_PER_BREAK = 128, 64
 """Places at which the order of words may change, beside one per so many words of what is moved.
 
 Order can carry what words may not: with a table of all words on the device, whoever chooses which
-comes next has computed. Rows of 16 words cut from a field and sent twice need one break in 8.
+comes next has computed. Strides are no breaks; the start of a piece of its own length is one.
 """
 _STRIDES = 16
 """Distances at which a rearrangement may take one word after the other: of axes, and back."""

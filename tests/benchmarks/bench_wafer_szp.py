@@ -1,3 +1,4 @@
+# ruff: noqa: T201 - it prints its report
 """Cycles per block of the wafer's szp references, and what they project to.
 
 `python -m tests.benchmarks.bench_wafer_szp [FIELD...]` prints rows of docs/benchmarks.md:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,14 @@ CORPORA = [("SZ_MCP_CSL_EXAMPLES", "1.4"), ("SZ_MCP_SDK_EXAMPLES", "2.10")]
 
 _BY_SDKLAYOUT = "sdklayout-"
 """These folders have no layout in CSL: test_corpus_run.py runs them."""
+
+_UNUSED = {
+    "benchmarks/25-pt-stencil/nop.csl",
+    "tutorials/gemv-00-basic-syntax/code.csl",
+    "tutorials/pipeline-03-multiple/memcpy_edge/north.csl",
+    "tutorials/pipeline-03-multiple/memcpy_edge/south.csl",
+}
+"""No layout names these; they are only parsed."""
 
 
 def _commands(script: Path) -> Iterator[list[str]]:
@@ -50,14 +59,15 @@ def test_every_example_is_compiled_without_an_error(variable: str, dialect: str)
         for arguments in _commands(script):
             found += _mistakes(script, arguments, dialect, read)
     for path in sorted(set(root.rglob("*.csl")) - read):
-        if path.parent.name.startswith(_BY_SDKLAYOUT):
-            continue
-        if "\nlayout {" in path.read_text(encoding="utf-8"):
-            found += _mistakes(path, [path.name, "--arch=wse3"], dialect, read)
+        if re.search(r"^layout\b", path.read_text(encoding="utf-8"), re.MULTILINE):
+            for script in sorted(path.parent.parent.glob("commands_wse[23].sh")):
+                for arguments in _commands(script):
+                    other = [str(path) if one.endswith(".csl") else one for one in arguments]
+                    found += _mistakes(script, other, dialect, read)
     assert not found, "\n\n".join(found)
-    left = sorted(
+    left = {
         str(path.relative_to(root))
         for path in set(root.rglob("*.csl")) - read
         if not path.parent.name.startswith(_BY_SDKLAYOUT)
-    )
-    assert not left, f"no example of its corpus uses {left}"
+    }
+    assert left <= _UNUSED, f"no example of its corpus uses {sorted(left - _UNUSED)}"

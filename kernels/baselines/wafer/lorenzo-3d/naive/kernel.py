@@ -1,6 +1,6 @@
 """lorenzo-3d on a rectangle of PEs: each takes the differences of a piece of all rows in turn.
 
-The host part puts a zero before every row and rows and planes of them before the first, cuts all of it
+The host part puts a zero before every row and rows and planes of them before the first, cuts it
 into pieces with the value before each, and leaves out of what comes back the places of those zeros.
 """
 
