@@ -159,3 +159,29 @@ def test_taking_words_of_a_wide_integer_is_free() -> None:
     made = lower(function("f", (), ty.VOID, put(ref(word), part)), variables=(wide, word))
     # The load, its wait, and the store.
     assert _cycles(made) == 1 + 3 + 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "operator", "by", "more"),
+    [
+        # As a shift or a mask: the six cycles of the form above, and more instructions if signed.
+        (ty.U16, "/", 8, 0),
+        (ty.U16, "%", 8, 0),
+        (ty.I16, "/", 8, 3),
+        (ty.I16, "%", 8, 4),
+        (ty.U16, "/", 1, 0),
+        # Anything else is divided.
+        (ty.U16, "/", 7, 49),
+        (ty.I16, "%", -8, 49),
+    ],
+)
+def test_dividing_by_a_known_power_of_two_takes_shifts(
+    kind: ty.Type, operator: str, by: int, more: int
+) -> None:
+    a, c = variable("a", kind), variable("c", kind)
+    made = lower(
+        function("f", (), ty.VOID, put(ref(c), op(operator, ref(a), const(kind, by)))),
+        variables=(a, c),
+    )
+
+    assert _cycles(made) == 6 + more

@@ -22,7 +22,18 @@ from . import calls, choices, coercion, globals, operands, operators, places, st
 from .execution import execute, outside
 from .files import Files, Library
 from .keys import key_of
-from .names import ANYTYPE, Frame, Instance, Runtime, Scope, Slot, State, comptime, scope_of
+from .names import (
+    ANYTYPE,
+    Frame,
+    Instance,
+    Literal,
+    Runtime,
+    Scope,
+    Slot,
+    State,
+    comptime,
+    scope_of,
+)
 
 _RECURSION = 30_000
 """Python's frames: a call while compiling takes about a dozen."""
@@ -113,6 +124,7 @@ class Evaluation:
         self._functions: dict[object, tree.Function] = {}
         self._signatures: dict[FunctionValue, Function] = {}
         self._memory: dict[Known, Variable] = {}
+        self.literals: dict[int, Literal] = {}
 
     def keep_reached(self) -> None:
         """Remember which functions the last tile program reached."""

@@ -210,8 +210,21 @@ class Scope:
         return () if slot is None else (Note(f"`{name}` is declared here", slot.span),)
 
 
+@dataclass(frozen=True)
+class Literal:
+    """A struct or tuple literal that was evaluated."""
+
+    node: nodes.Expr
+    """Held, so that its id stays its own."""
+    value: Known | None
+    """None if it depends on more than itself."""
+
+
 class Engine(Evaluator, Protocol):
     """The evaluator, as the parts of the analysis see each other."""
+
+    literals: dict[int, Literal]
+    """By the id of their node."""
 
     constants: set[tree.Local]
     """Locals that can't be assigned to."""

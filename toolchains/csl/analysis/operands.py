@@ -31,7 +31,9 @@ from .names import (
     Cell,
     Engine,
     Instance,
+    Literal,
     Runtime,
+    Scope,
     Slot,
     comptime,
     no_member,
@@ -280,6 +282,8 @@ def struct_literal(ev: Engine, node: nodes.StructLiteral, at: Site, expected: Ty
     """`.{ .a = x }`, `T { .a = x }`."""
     if node.type is not None:
         return _named(ev, node, at)
+    if expected is None and (kept := ev.literals.get(id(node))) is not None and kept.value:
+        return kept.value
     wanted = dict(expected.fields) if isinstance(expected, Struct | Anonymous) else {}
     fields: list[tuple[str, Type]] = []
     items: list[Item] = []
@@ -291,9 +295,37 @@ def struct_literal(ev: Engine, node: nodes.StructLiteral, at: Site, expected: Ty
         raise _twice(node)
     kind = Anonymous(tuple(fields))
     if all(type(item) is Known for item in items):
-        return Known(kind, tuple([item.data for item in items if isinstance(item, Known)]))
+        data = tuple([item.data for item in items if isinstance(item, Known)])
+        return _kept(ev, node, at, expected, Known(kind, data))
     parts = [raw(item, one.value.span) for item, one in zip(items, node.fields, strict=True)]
     return Live(kind, tree.Aggregate(kind, node.span, tuple(parts)))
+
+
+def _kept(
+    ev: Engine,
+    node: nodes.StructLiteral | nodes.TupleLiteral,
+    at: Site,
+    expected: Type | None,
+    value: Known,
+) -> Known:
+    """The value, remembered if nothing else decides it: layouts write `.{RAMP}` for each PE."""
+    if expected is None and id(node) not in ev.literals:
+        closed = _closed(node, scope_of(at))
+        ev.literals[id(node)] = Literal(node, value if closed else None)
+    return value
+
+
+def _closed(node: nodes.Expr, scope: Scope) -> bool:
+    """Whether an expression consists of literals and of names that the language gives."""
+    match node:
+        case nodes.StructLiteral():
+            return node.type is None and all(_closed(one.value, scope) for one in node.fields)
+        case nodes.TupleLiteral():
+            return all(_closed(one, scope) for one in node.items)
+        case nodes.Name():
+            return scope.entry(node.name) is None and node.name not in scope.instance.slots
+        case _:
+            return isinstance(node, nodes.IntLiteral | nodes.BoolLiteral)
 
 
 def _twice(node: nodes.StructLiteral) -> CslError:
@@ -304,6 +336,8 @@ def _twice(node: nodes.StructLiteral) -> CslError:
 
 def tuple_literal(ev: Engine, node: nodes.TupleLiteral, at: Site, expected: Type | None) -> Item:
     """`.{ x, y }`."""
+    if expected is None and (kept := ev.literals.get(id(node))) is not None and kept.value:
+        return kept.value
     wanted = expected.items if isinstance(expected, Tuple) else ()
     items = [
         ev.item(one, at, wanted[position] if position < len(wanted) else None)
@@ -311,7 +345,8 @@ def tuple_literal(ev: Engine, node: nodes.TupleLiteral, at: Site, expected: Type
     ]
     kind = Tuple(tuple([item.type for item in items]))
     if all(type(item) is Known for item in items):
-        return Known(kind, tuple([item.data for item in items if isinstance(item, Known)]))
+        data = tuple([item.data for item in items if isinstance(item, Known)])
+        return _kept(ev, node, at, expected, Known(kind, data))
     parts = [raw(item, one.span) for item, one in zip(items, node.items, strict=True)]
     return Live(kind, tree.Aggregate(kind, node.span, tuple(parts)))
 

@@ -17,7 +17,7 @@ from simulators.wafer.costs import ScalarCosts
 from simulators.wafer.opcodes import SCALAR_BYTES, Flag, Op, Scalar
 
 from .frame import Instruction
-from .scalars import FLOATS, INTEGERS
+from .scalars import FLOATS, INTEGERS, SIGNED
 
 _FREE = frozenset({Op.NOP, Op.CHECK, Op.MOVE, Op.CURSOR_READ})
 _JUMPS = frozenset({Op.JUMP, Op.JUMP_IF, Op.JUMP_UNLESS})
@@ -141,10 +141,24 @@ def _issue_plain(step: Instruction, scalar: ScalarCosts) -> int:
     if step.op is Op.MUL:
         return scalar.multiply if step.type in FLOATS else scalar.multiply * _parts(step) ** 2
     if step.op in (Op.DIV, Op.REM):
-        return scalar.divide
+        shifts = _as_shifts(step)
+        return shifts * scalar.issue if shifts else scalar.divide
     if step.op is Op.CONVERT:
         return scalar.convert
     return scalar.issue * (_parts(step) if step.op in _INTEGER else 1)
+
+
+def _as_shifts(step: Instruction) -> int:
+    """Instructions of a division by a known power of two; 0 if it is none.
+
+    Unsigned a shift or a mask. Signed ones round to zero: the sign, shifted down, is added before
+    the shift; a remainder masks instead and takes the difference.
+    """
+    known = bool(step.flags & Flag.IMMEDIATE) and step.type in INTEGERS
+    if not known or step.c <= 0 or step.c & (step.c - 1):
+        return 0
+    signed = 4 if step.op is Op.DIV else 5
+    return _parts(step) * (signed if step.type in SIGNED else 1)
 
 
 def _selects(step: Instruction) -> bool:
@@ -169,7 +183,7 @@ def words(step: Instruction) -> int:
         case Op.COPY | Op.FILL:
             return 4
         case Op.SYSTEM | Op.DIV | Op.REM:
-            return 8
+            return _as_shifts(step) or 8
         case Op.MUL if step.type not in FLOATS:
             return _parts(step) ** 2
         case _:
