@@ -157,9 +157,9 @@ def test_no_kernel_of_ours_is_refused() -> None:
         Path(wrong_kernels.__file__).with_name("plain.py").read_text(encoding="utf-8"),
     )
     ours = [
-        baselines.read(folder.parent.name, folder.name)
-        for folder in Path(baselines.__file__).parent.glob("numba/*/*")
-        if (folder / "kernel.py").exists()
+        baselines.read(folder.name, style)
+        for folder in Path(baselines.__file__).parent.glob("numba/*")
+        for style in baselines.styles(folder.name)
     ]
 
     assert len(ours) >= 33
