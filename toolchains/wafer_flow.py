@@ -30,7 +30,8 @@ comes next has computed. Strides are no breaks; the start of a piece of its own 
 """
 _STRIDES = 16
 """Distances at which a rearrangement may take one word after the other: of axes, and back."""
-_FEW = 16
+_VOTERS, _PLACES = 256, 128
+"""Pairs of words that tell them, and places of a word that are looked at."""
 _SHOWN = 3
 
 
@@ -107,16 +108,26 @@ def _breaks(
 
 
 def _strides(pairs: Wide, source: Wide) -> list[int]:
-    """The distances in the source that neighbours most often have."""
-    values, places, counts = np.unique(source, return_index=True, return_counts=True)
-    # Of a word that occurs a few times the first place is right often enough to show a stride.
-    values, places = values[counts <= _FEW], places[counts <= _FEW]
-    if values.size == 0 or pairs.size == 0:
-        return []
+    """The distances in the source that neighbours most often have.
+
+    Told by the rarest pairs: of each, every distance between a place of the one word and a place of
+    the other has a vote, and those of a rearrangement get one from nearly every pair.
+    """
+    order = np.argsort(source, kind="stable")
+    ordered = source[order]
     halves = (pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF))
-    found = [np.minimum(np.searchsorted(values, half), values.size - 1) for half in halves]
-    both = (values[found[0]] == halves[0]) & (values[found[1]] == halves[1])
-    strides, often = np.unique((places[found[1]] - places[found[0]])[both], return_counts=True)
+    begin = [np.searchsorted(ordered, half, "left") for half in halves]
+    end = [np.searchsorted(ordered, half, "right") for half in halves]
+    often = (end[0] - begin[0]) * (end[1] - begin[1])
+    there = np.flatnonzero(often)
+    rarest = there[np.argsort(often[there], kind="stable")[:_VOTERS]]
+    votes = [np.zeros(0, np.int64)]
+    for at in rarest:
+        first, second = (
+            order[low[at] : high[at]][:_PLACES] for low, high in zip(begin, end, strict=True)
+        )
+        votes.append((second[:, None] - first).reshape(-1))
+    strides, often = np.unique(np.concatenate(votes), return_counts=True)
     return [int(stride) for stride in strides[np.argsort(-often, kind="stable")][:_STRIDES]]
 
 

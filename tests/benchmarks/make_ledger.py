@@ -129,12 +129,11 @@ def _statements(size: Size) -> list[tuple[str, str]]:
 
 
 def _inserts(stamp: str, size: Size) -> list[tuple[str, str]]:
-    failed = "status IN ('roundtrips', 'error', 'rejected')"
-    sample = (
-        "{'direction': CASE j % 2 WHEN 0 THEN 'compress' ELSE 'decompress' END,"
-        " 'repetition': j // 2, 'seconds': 0.02 / gbps, 'child_seconds': 0.02 / gbps, 'batch': 1,"
-        " 'nbytes': 20000000, 'wait_seconds': 0.0, 'disturbed': j % 17 = 0}"
-    )
+    return [*_asked(stamp, size), *_found(stamp, size), *_said(stamp)]
+
+
+def _asked(stamp: str, size: Size) -> list[tuple[str, str]]:
+    """Who asked for what, and the kernels that came of it."""
     return [
         (
             "hosts",
@@ -178,6 +177,18 @@ def _inserts(stamp: str, size: Size) -> list[tuple[str, str]]:
             f" {_pick(_RULES, 'hash(s, version, 7) % 67')})) END AS guidance,"
             f" {stamp} FROM made_kernels",
         ),
+    ]
+
+
+def _found(stamp: str, size: Size) -> list[tuple[str, str]]:
+    """What ran, and how it ended."""
+    failed = "status IN ('roundtrips', 'error', 'rejected')"
+    sample = (
+        "{'direction': CASE j % 2 WHEN 0 THEN 'compress' ELSE 'decompress' END,"
+        " 'repetition': j // 2, 'seconds': 0.02 / gbps, 'child_seconds': 0.02 / gbps, 'batch': 1,"
+        " 'nbytes': 20000000, 'wait_seconds': 0.0, 'disturbed': j % 17 = 0}"
+    )
+    return [
         (
             "runs_started",
             "INSERT INTO runs_started BY NAME SELECT run_id, 'c' || i AS call_id, n + 1 AS attempt,"
@@ -210,6 +221,12 @@ def _inserts(stamp: str, size: Size) -> list[tuple[str, str]]:
             f" NOT ({failed}) AS holds, 600000 AS checked_values, {stamp} FROM made_runs"
             " WHERE verifies",
         ),
+    ]
+
+
+def _said(stamp: str) -> list[tuple[str, str]]:
+    """What was measured beside, used up and judged later."""
+    return [
         (
             "metrics",
             "INSERT INTO metrics BY NAME SELECT kernel_id, run_id, 'run' AS origin,"

@@ -75,6 +75,7 @@ async def test_a_family_ends_when_its_holder_is_killed(tmp_path: Path) -> None:
     async with asyncio.timeout(30):
         while alive(pids):
             await asyncio.sleep(0.02)
+    assert alive(pids) == []
 
 
 @pytest.mark.anyio

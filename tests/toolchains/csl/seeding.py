@@ -64,6 +64,12 @@ def edits(text: str, dialect: str) -> list[Edit]:
     return found
 
 
+def parses(text: str, dialect: str) -> bool:
+    """Whether nothing but its types can be wrong with a text."""
+    _, said = parse(Source("seeded.csl", "seeded.csl", text), dialect)
+    return all(one.severity != "error" for one in said)
+
+
 def _inside(path: Path) -> bool:
     """In the body of a function."""
     return any(isinstance(one, n.FunctionDecl) for one in path)
@@ -94,6 +100,7 @@ def _call(node: Any, _: Path, __: str) -> Iterator[Edit]:
         last = node.arguments[-1].span
         start = node.arguments[-2].span.end if len(node.arguments) > 1 else last.start
         yield Edit("one argument less", start, last.end, "")
+        yield _replace("argument", node.arguments[-1], '"s"')
 
 
 def _builtin(node: Any, _: Path, __: str) -> Iterator[Edit]:
@@ -182,6 +189,8 @@ def _function(node: Any, _: Path, __: str) -> Iterator[Edit]:
     last = node.body.statements[-1] if node.body is not None and node.body.statements else None
     if isinstance(last, n.Return) and last.value is not None:
         yield _replace("missing return", last, "")
+        if _number(node.result):
+            yield _replace("type of the result", node.result, "bool")
 
 
 _RULES: Mapping[type, Callable[[Any, Path, str], Iterator[Edit]]] = {
@@ -253,7 +262,13 @@ class Seeds:
 
 
 def _at(one: Diagnostic, file: str, lines: range) -> bool:
-    """Whether it, or a note of it, is at one of the lines."""
+    """Whether it, or what it points at beside, is at one of the lines.
+
+    A number that is no bool is an error where it is used; that the declaration was changed can only
+    be pointed at. What is merely noted of a program is no report.
+    """
+    if one.severity == "note":
+        return False
     spans = [one.span, *(note.span for note in one.notes)]
     return any(
         span is not None and span.source.path == file and span.line in lines for span in spans

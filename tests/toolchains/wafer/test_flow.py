@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from toolchains.wafer_flow import HEADER_BYTES, ROW_BYTES, Traffic, misuse
 
@@ -82,6 +83,15 @@ def test_a_transposition_is_no_choice_of_words() -> None:
     words = STREAM.view(np.uint32)
 
     told = misuse(traffic(sent=turned, back=words), [FIELD], [words.reshape(40, 50).T.reshape(-1)])
+
+    assert told == ""
+
+
+@pytest.mark.parametrize("distinct", [3, 50, 300, 2000, 1 << 20])
+def test_every_second_word_may_be_left_out_however_often_words_occur(distinct: int) -> None:
+    back = np.random.default_rng(5).integers(1, distinct + 1, 20_000).astype(np.uint32)
+
+    told = misuse(traffic(sent=FIELD, back=back), [FIELD], [back[1::2].copy()])
 
     assert told == ""
 
