@@ -8,7 +8,7 @@ from typing import Any
 
 from sz_mcp.board.attempts import RUNGS
 from sz_mcp.board.copy import Copy
-from sz_mcp.board.pages.agent import AgentEntry, Charts, Curve, Rungs, Trade
+from sz_mcp.board.pages.agent import SPENT, AgentEntry, Charts, Curve, Rungs, Trade
 
 MOST_CONDITIONS = 6
 """Sets of conditions that have charts: those with most sessions, then most runs."""
@@ -16,6 +16,8 @@ MOST_SESSIONS = 8
 """Sessions that one chart shows."""
 MOST_POINTS = 60
 """Runs that one chart shows: those of the highest score."""
+# Attempts before a session's first report are left out: their tokens are not known.
+_REPORTED = {"minutes": "minutes", "tokens": "nullif(tokens, 0)", "dollars": "dollars"}
 
 
 def sessions(copy: Copy, agent: str) -> tuple[str, ...]:
@@ -24,9 +26,10 @@ def sessions(copy: Copy, agent: str) -> tuple[str, ...]:
     return tuple(str(name) for (name,) in rows)
 
 
-def charts_of(copy: Copy, agent: str) -> Charts:
-    """Everything that is drawn of an agent."""
-    return Charts(curves(copy, agent), trades(copy, agent), ladders(copy, agent))
+def charts_of(copy: Copy, agent: str, spent: str) -> Charts:
+    """Everything that is drawn of an agent; its budget curves against what SPENT names."""
+    found = curves(copy, agent, spent)
+    return Charts(found, spent, trades(copy, agent), ladders(copy, agent))
 
 
 def agents(copy: Copy) -> tuple[AgentEntry, ...]:
@@ -44,8 +47,15 @@ def agents(copy: Copy) -> tuple[AgentEntry, ...]:
     return tuple(AgentEntry(row[0], tuple(row[1]), *row[2:]) for row in rows)
 
 
-def curves(copy: Copy, agent: str) -> tuple[Curve, ...]:
-    """Budget curves, where there is a score."""
+def curves(copy: Copy, agent: str, spent: str) -> tuple[Curve, ...]:
+    """Budget curves against a kind of spending, where there is a score and that was reported."""
+    # What was spent by an attempt is summed up over all calls and reports: not for nothing.
+    joined = ""
+    if spent != SPENT[0]:
+        joined = (
+            f"JOIN (SELECT session, attempt, any_value({_REPORTED[spent]}) AS reported"
+            " FROM spending WHERE agent = ? GROUP BY ALL) USING (session, attempt)"
+        )
     rows = copy.rows(
         f"""
         WITH
@@ -62,11 +72,13 @@ def curves(copy: Copy, agent: str) -> tuple[Curve, ...]:
               PARTITION BY task, target, host, threads, field, mode, bound ORDER BY session)
               <= {MOST_SESSIONS})
         SELECT task, target, host, threads, field, mode, bound, any_value(score_unit), session,
-          attempt, max(best_score)
-        FROM few GROUP BY task, target, host, threads, field, mode, bound, session, attempt
+          {"reported" if joined else "attempt"}::DOUBLE AS spent, max(best_score)
+        FROM few {joined}
+        WHERE spent IS NOT NULL
+        GROUP BY task, target, host, threads, field, mode, bound, session, spent
         ORDER BY ALL
         """,
-        [agent],
+        [agent] * (2 if joined else 1),
     )
     groups: dict[tuple[object, ...], dict[str, list[tuple[float, float]]]] = defaultdict(dict)
     units: dict[tuple[object, ...], str] = {}

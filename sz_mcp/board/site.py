@@ -21,7 +21,7 @@ from sz_mcp.board.copy import Copy, opened, stamp
 from sz_mcp.board.html import Child, element
 from sz_mcp.board.layout import Answered, Shell, note, page
 from sz_mcp.board.overall import overall_rankings
-from sz_mcp.board.pages.agent import agents_page, attempts_section, charts
+from sz_mcp.board.pages.agent import SPENT, agents_page, attempts_section, charts
 from sz_mcp.board.pages.attempt import Places, Shown, Work, attempt_page
 from sz_mcp.board.pages.leaderboard import leaderboard_page, overall_page
 from sz_mcp.board.pages.reading import reading_page
@@ -58,6 +58,14 @@ class Visit:
         if not (asked.isascii() and asked.isdigit() and len(asked) < 12):
             raise NoPageError("?start= is a whole number")
         return int(asked)
+
+    @property
+    def against(self) -> str:
+        """What budget curves are drawn against. Raises NoPageError."""
+        asked = self.asked.get("against") or SPENT[0]
+        if asked not in SPENT:
+            raise NoPageError(f"?against= is one of {', '.join(SPENT)}")
+        return asked
 
 
 def answered(home: Path, sight: Sight, wanted: tuple[str, Mapping[str, str]]) -> Answered:
@@ -138,8 +146,11 @@ def agent(visit: Visit) -> Content:
     chosen = None if len(open_ones) == len(sessions) else open_ones
     listed = attempts.attempts_of(visit.copy, name, [session] if session else chosen, start)
     listed = tuple(one for one in listed if _visible(sight, one.kernel_id, one))
+    drawn = None
+    if chosen is None and not session:
+        drawn = charts(reading.charts_of(visit.copy, name, visit.against), name)
     content = [
-        charts(reading.charts_of(visit.copy, name)) if chosen is None and not session else None,
+        drawn,
         attempts_section(listed, name, start, session),
     ]
     return f"Agent {name}", "agent", content

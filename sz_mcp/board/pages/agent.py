@@ -18,6 +18,9 @@ from sz_mcp.board.pages.attempt import outcome
 from sz_mcp.board.sight import Level
 from sz_mcp.board.tables import Cell, Column, narrow, number, table, words
 
+SPENT = ("attempts", "minutes", "tokens", "dollars")
+"""What budget curves may be drawn against."""
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -26,7 +29,7 @@ class Curve:
     where: str
     unit: str
     sessions: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
-    """(session, ((attempt, best score), …))"""
+    """(session, ((spent, best score), …))"""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ class Charts:
     """What is drawn of an agent."""
 
     curves: tuple[Curve, ...]
+    spent: str
+    """What of SPENT they are drawn against."""
     trades: tuple[Trade, ...]
     ladders: tuple[Rungs, ...]
 
@@ -95,17 +100,13 @@ def _day(moment: datetime) -> Cell:
     return Cell(f"{moment:%Y-%m-%d %H:%M}", moment.isoformat())
 
 
-def charts(found: Charts) -> list[Markup]:
+def charts(found: Charts, agent: str) -> list[Markup]:
     """Ladder, budget curves, Pareto fronts."""
     parts = []
     if found.ladders:
         drawn = [ladder_figure("ladder", found.ladders)]
         parts.append(section("Ladder", element("div", drawn, class_="charts"), name="ladder-part"))
-    if found.curves:
-        drawn = [budget_figure(f"budget-{n}", one) for n, one in enumerate(found.curves)]
-        parts.append(
-            section("Budget curves", element("div", drawn, class_="charts"), name="budget")
-        )
+    parts.append(_budgets(found, agent))
     if found.trades:
         drawn = [trade_figure(f"pareto-{n}", one) for n, one in enumerate(found.trades)]
         told = element("p", "On hardware. The dashed lines are the Pareto fronts of each bound.")
@@ -115,18 +116,39 @@ def charts(found: Charts) -> list[Markup]:
     return parts
 
 
-def budget_figure(name: str, curve: Curve) -> Markup:
+def _budgets(found: Charts, agent: str) -> Markup:
+    ways = [
+        element(
+            "a",
+            one,
+            href=address("agent", name=agent, against=one if one != SPENT[0] else "") + "#budget",
+            aria_current="true" if one == found.spent else None,
+        )
+        for one in SPENT
+    ]
+    drawn: Child = note(f"No attempt has both a score and {found.spent} that are known.")
+    if found.curves:
+        figures = [
+            budget_figure(f"budget-{n}", one, found.spent) for n, one in enumerate(found.curves)
+        ]
+        drawn = element("div", figures, class_="charts")
+    listed = element("ul", [element("li", one) for one in ways])
+    choice = element("nav", "Against", listed, aria_label="What budget curves are drawn against")
+    return section("Budget curves", choice, drawn, name="budget")
+
+
+def budget_figure(name: str, curve: Curve, spent: str) -> Markup:
     """A step line per session."""
     names = tails([session for session, _ in curve.sessions])
     lines = [
         Line(tail, points, steps=True)
         for tail, (_, points) in zip(names, curve.sessions, strict=True)
     ]
-    axes = (Axis("Attempts"), Axis(f"Best score so far in {curve.unit}", low=0.0))
-    title = f"Best so far against attempts: {curve.where}"
+    axes = (Axis(spent.capitalize()), Axis(f"Best score so far in {curve.unit}", low=0.0))
+    title = f"Best so far against {spent}: {curve.where}"
     columns = (
-        Column("Session"), Column("Attempts to the first", True), Column("Best", True),
-        Column("Reached at attempt", True),
+        Column("Session"), Column(f"{spent.capitalize()} to the first", True), Column("Best", True),
+        Column(f"{spent.capitalize()} to the best", True),
     )  # fmt: skip
     rows = [
         [

@@ -24,6 +24,7 @@ CLAUDE, CODEX, CHIEF = (f"{name}-secret-0123456789" for name in ("claude", "code
 KERNEL, OTHERS = "k_0_numba_0_0_szp", "k_1_numba_0_0_szp"
 EVERY = (
     "/board/", "/board/overall", "/board/agents", "/board/reading", "/board/agent?name=claude",
+    "/board/agent?name=claude&against=tokens",
     f"/board/attempt?kernel={KERNEL}",
 )  # fmt: skip
 
@@ -110,7 +111,8 @@ def test_what_is_asked_for_comes_back_as_text(open_board: TestClient) -> None:
         ("/board", 200), ("/board/agent", 404), ("/board/agent?name=nobody", 404),
         ("/board/attempt?kernel=nothing", 404), ("/board/static/../serve.py", 404),
         ("/board/static/serve.py", 404), ("/board/nothing", 404),
-        ("/board/agent?name=claude&start=x", 404), ("/board/agent?name=claude&start=-1", 404),
+        ("/board/agent?name=claude&start=x", 404), ("/board/agent?name=claude&against=luck", 404),
+        ("/board/agent?name=claude&start=-1", 404),
         ("/board/?task=" + "x" * 500, 400), ("/board/?task=nothing", 200),
     ],
 )  # fmt: skip
@@ -180,7 +182,7 @@ def test_a_holder_sees_itself_and_of_others_scores_without_names(ledger: Path) -
             assert name not in page
     assert theirs.status_code == kernel.status_code == never.status_code == 404
     assert kernel.text == never.text.replace("k_never", OTHERS)
-    assert "Source" in pages[5]
+    assert "Source" in pages[-1]
 
 
 def test_a_bearer_token_works_as_the_password_does(ledger: Path) -> None:
