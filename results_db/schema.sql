@@ -478,3 +478,13 @@ CREATE TABLE best_runs (
   within_size_rule BOOLEAN, measured_at TIMESTAMP, harness VARCHAR);
 COMMENT ON TABLE best_runs IS
   'Best eligible run of every program of an agent under the same conditions';
+
+CREATE TABLE ladder (
+  kernel_id VARCHAR, task VARCHAR, target VARCHAR, agent VARCHAR, session VARCHAR, rung VARCHAR,
+  rung_number INTEGER, stage VARCHAR, verified BOOLEAN, received_at TIMESTAMP);
+COMMENT ON TABLE ladder IS 'How far every kernel got: the highest rung over its builds and runs';
+COMMENT ON COLUMN ladder.rung IS 'Highest rung that was reached';
+COMMENT ON COLUMN ladder.rung_number IS '1 (received) to 8 (timed)';
+COMMENT ON COLUMN ladder.stage IS 'First rung that was not reached; NULL at the top';
+COMMENT ON COLUMN ladder.verified IS 'Whether it holds on the whole suite';
+COMMENT ON COLUMN ladder.received_at IS 'When the submission arrived (UTC)';

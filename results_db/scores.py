@@ -1,4 +1,4 @@
-"""Keeping `scored_runs` and `best_runs` equal to their views `…_afresh` as rows come.
+"""Keeping `scored_runs`, `best_runs` and `ladder` equal to their views `…_afresh` as rows come.
 
 Whether a run may be ranked follows from all runs, verdicts and violations of its agent's program
 and from the marks of operators. So new rows about a kernel concern that program alone: its
@@ -13,15 +13,21 @@ from collections.abc import Collection
 
 import duckdb
 
-TABLES = ("scored_runs", "best_runs")
-_READ = ("runs_started", "runs_finished", "verdicts", "violations")
+TABLES = ("scored_runs", "best_runs", "ladder")
+_READ = ("builds", "runs_started", "runs_finished", "verdicts", "violations")
 """Tables by kernel_id that decide."""
 DECIDING = ("kernels", *_READ)
 """Tables whose new rows change what is ranked."""
 _WHOLE = ("marks", "journal_segments")
-_VIEWS = ("runs", "current_marks", "decisions", "scored_runs_afresh", "best_runs_afresh")
+_VIEWS = (
+    "runs", "current_marks", "decisions", "scored_runs_afresh", "best_runs_afresh", "ladder_afresh"
+)  # fmt: skip
 """In the order in which they build on each other."""
-_UNREAD = {"runs_finished": ("samples", "guidance", "output"), "verdicts": ("cases",)}
+_UNREAD = {
+    "builds": ("guidance", "output"),
+    "runs_finished": ("samples", "guidance", "output"),
+    "verdicts": ("cases",),
+}
 """Large columns that nothing here reads."""
 
 _TOUCHED = """

@@ -206,7 +206,7 @@ def _rows(columns: Sequence[str], table: str) -> str:
         )
     if table in ("runs_started", "scored_runs", "best_runs"):
         return "run_id IN (FROM temp.seen_runs)"
-    if table == "kernels":
+    if table in ("kernels", "ladder"):
         return "kernel_id IN (FROM temp.seen_kernels)"
     if "agent" in columns and "session" in columns:
         return _OWN.format(row=table)

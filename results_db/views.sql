@@ -256,7 +256,7 @@ COMMENT ON VIEW leaderboard IS
 COMMENT ON COLUMN leaderboard.rank IS
   '1 is best under the same conditions; agents that sent the same program share a rank';
 
-CREATE OR REPLACE VIEW ladder AS
+CREATE OR REPLACE VIEW ladder_afresh AS
 WITH
   rungs AS (
     SELECT ['received', 'parsed', 'compiled', 'loads', 'terminates', 'roundtrips', 'bound_ok',
@@ -275,16 +275,17 @@ WITH
         nullif(list_position(names, stage), 0) - 1)) AS rung_number
     FROM events, rungs
     GROUP BY kernel_id
+  ),
+  verified AS (
+    SELECT DISTINCT v.kernel_id AS verified_id FROM verdicts v JOIN runs_started s USING (run_id)
+    ANTI JOIN (FROM decisions WHERE decision = 'hidden') USING (run_id)
+    WHERE v.holds AND s.field = 'suite'
   )
 SELECT
   kernel_id, task, target, agent, session, names[rung_number] AS rung, rung_number,
-  names[rung_number + 1] AS stage, recorded_at AS received_at
-FROM kernels JOIN reached USING (kernel_id), rungs;
-COMMENT ON VIEW ladder IS 'How far every kernel got: the highest rung over its builds and runs';
-COMMENT ON COLUMN ladder.rung IS 'Highest rung that was reached';
-COMMENT ON COLUMN ladder.rung_number IS '1 (received) to 8 (timed)';
-COMMENT ON COLUMN ladder.stage IS 'First rung that was not reached; NULL at the top';
-COMMENT ON COLUMN ladder.received_at IS 'When the submission arrived (UTC)';
+  names[rung_number + 1] AS stage, verified_id IS NOT NULL AS verified, recorded_at AS received_at
+FROM kernels JOIN reached USING (kernel_id) LEFT JOIN verified ON verified_id = kernel_id, rungs;
+COMMENT ON VIEW ladder_afresh IS 'What ladder keeps, worked out anew';
 
 CREATE OR REPLACE VIEW budget_curve AS
 SELECT
@@ -338,17 +339,12 @@ COMMENT ON COLUMN failure_modes.latest_at IS 'When that was (UTC)';
 
 CREATE OR REPLACE VIEW pass_at_k AS
 WITH
-  verified AS (
-    SELECT DISTINCT v.kernel_id FROM verdicts v JOIN runs_started s USING (run_id)
-    ANTI JOIN (FROM decisions WHERE decision = 'hidden') USING (run_id)
-    WHERE v.holds AND s.field = 'suite'
-  ),
   hidden AS (
     SELECT about, subject FROM current_marks WHERE verdict = 'hidden'
   ),
   attempts AS (
-    SELECT k.task, k.target, k.agent, k.session, bool_or(v.kernel_id IS NOT NULL) AS passed
-    FROM kernels k LEFT JOIN verified v USING (kernel_id)
+    SELECT k.task, k.target, k.agent, k.session, bool_or(k.verified) AS passed
+    FROM ladder k
     ANTI JOIN hidden a ON a.about = 'agent' AND a.subject = k.agent
     ANTI JOIN hidden s ON s.about = 'session' AND s.subject = k.session
     GROUP BY ALL
@@ -378,11 +374,6 @@ WITH
   hidden AS (
     SELECT about, subject FROM current_marks WHERE verdict = 'hidden'
   ),
-  verified AS (
-    SELECT DISTINCT v.kernel_id FROM verdicts v JOIN runs_started s USING (run_id)
-    ANTI JOIN (FROM decisions WHERE decision = 'hidden') USING (run_id)
-    WHERE v.holds AND s.field = 'suite'
-  ),
   conditions AS (
     SELECT
       agent, session, any_value(model) AS model, any_value(prompt_tier) AS prompt_tier,
@@ -395,12 +386,12 @@ WITH
       l.agent, l.session, l.task, l.target, count(*) AS kernels, max(l.rung_number) AS rung_number,
       min(k.attempt) FILTER (l.rung_number >= 3) AS first_compiled,
       min(k.attempt) FILTER (l.rung_number >= 5) AS first_runnable,
-      min(k.attempt) FILTER (v.kernel_id IS NOT NULL) AS first_verified,
+      min(k.attempt) FILTER (l.verified) AS first_verified,
       -- Calls older than their attempts' numbers count too.
-      bool_or(v.kernel_id IS NOT NULL) AS passed,
+      bool_or(l.verified) AS passed,
       min(k.recorded_at) AS began_at,
       min(k.recorded_at) FILTER (l.rung_number >= 5) AS runnable_at
-    FROM ladder l JOIN kernels k USING (kernel_id) LEFT JOIN verified v USING (kernel_id)
+    FROM ladder l JOIN kernels k USING (kernel_id)
     ANTI JOIN hidden a ON a.about = 'agent' AND a.subject = l.agent
     ANTI JOIN hidden s ON s.about = 'session' AND s.subject = l.session
     GROUP BY l.agent, l.session, l.task, l.target

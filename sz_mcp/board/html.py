@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TypeAlias
 from urllib.parse import urlencode
 
@@ -23,6 +24,8 @@ _ODD = re.compile(
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 """Characters that are not seen, or that reorder what is: shown by their number instead."""
+_PLAIN = re.compile(r"[\w .,:;/()+*#%=?!-]*", re.ASCII)
+"""Nearly all text of a large page, which needs no escape."""
 
 
 class Markup(str):
@@ -42,6 +45,8 @@ def visible(value: str) -> str:
 
 def text(value: str) -> Markup:
     """Text as HTML, made visible."""
+    if _PLAIN.fullmatch(value):
+        return Markup(value)
     shown = visible(value)
     for plain, escaped in (
         ("&", "&amp;"),
@@ -70,7 +75,7 @@ def element(tag: str, /, *children: Child, **attributes: Value) -> Markup:
 
 def join(*children: Child) -> Markup:
     """Children one after another, escaped where they are no Markup."""
-    return Markup("".join(_child(child) for child in children))
+    return Markup("".join([_child(child) for child in children]))
 
 
 def address(page: str, **asked: str) -> str:
@@ -80,21 +85,28 @@ def address(page: str, **asked: str) -> str:
 
 
 def _child(child: Child) -> str:
-    if child is None:
-        return ""
     if isinstance(child, Markup):
         return child
+    if child is None:
+        return ""
     if isinstance(child, str | int):
         return text(str(child))
-    return "".join(_child(one) for one in child)
+    return "".join([_child(one) for one in child])
+
+
+@lru_cache(maxsize=256)
+def _named(name: str) -> str:
+    """An attribute's name in HTML."""
+    name = name.removesuffix("_").replace("_", "-")
+    if _ATTRIBUTE.fullmatch(name) is None or _FORBIDDEN.fullmatch(name):
+        raise ValueError(f"no page may have the attribute {name!r}")
+    return name
 
 
 def _attribute(name: str, value: Value) -> str:
     if value is None or value is False:
         return ""
-    name = name.removesuffix("_").replace("_", "-")
-    if _ATTRIBUTE.fullmatch(name) is None or _FORBIDDEN.fullmatch(name):
-        raise ValueError(f"no page may have the attribute {name!r}")
+    name = _named(name)
     if name in ("href", "src", "action") and _SAFE_URL.fullmatch(str(value)) is None:
         raise ValueError(f"pages link to nothing but themselves, not {value!r}")
     if value is True:

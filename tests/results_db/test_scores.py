@@ -14,9 +14,11 @@ from results_db.ledger import Ledger
 from results_db.merge import merge
 from results_db.prune import Wish, prune
 from results_db.rows import HostRow, MarkRow
+from results_db.scores import TABLES
 from tests.results_db.records import (
     broken_verdict,
     drained,
+    failed_build,
     kernel,
     read,
     record_run,
@@ -33,7 +35,7 @@ SOURCES = ("x = 1\n", "y = 1\n", "x = 2\n", "x = 3\n")
 def compare(home: Path) -> int:
     """Drain, and compare; the number of rows that are kept."""
     drained(home, "SELECT 1")
-    for table in ("scored_runs", "best_runs"):
+    for table in TABLES:
         for one, other in ((table, f"{table}_afresh"), (f"{table}_afresh", table)):
             assert read(home, f"FROM {one} EXCEPT ALL FROM {other}") == [], (one, other)
     ((count,),) = read(home, "SELECT count(*) FROM scored_runs")
@@ -69,6 +71,8 @@ def act(rng: random.Random, ledger: Ledger, step: int, known: list[str]) -> None
             )
             if rng.random() < 0.15:
                 result = replace(result, status=Status.SUSPECT)
+            if step % 3 == 0:
+                ledger.build(f"call-{step}", kernel_id, failed_build())
             record_run(ledger, f"r{step}", kernel_id, result, step)
 
 
