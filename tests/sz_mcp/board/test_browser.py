@@ -44,8 +44,13 @@ def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no Chromium: set SZ_MCP_CHROMIUM, or install one (apt-get install chromium)")
     with playwright.sync_playwright() as started:
-        # Tests of this project may run as root, where Chromium's own sandbox can't.
-        made = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        # Tests of this project may run as root, where Chromium's own sandbox can't, and in
+        # containers with a small /dev/shm.
+        given = ["--no-sandbox", "--disable-dev-shm-usage"]
+        try:
+            made = started.chromium.launch(executable_path=CHROMIUM, args=given)
+        except playwright.Error as error:
+            pytest.skip(f"{CHROMIUM} does not start here: {str(error).splitlines()[0]}")
         yield made
         made.close()
 
