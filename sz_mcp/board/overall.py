@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from results_db.comparing import Beside, beside
 from results_db.measures.uncertainty import LEAST_SESSIONS
 from results_db.standings import AgentRow, Scope, agents, scopes
 from sz_mcp.board.copy import Copy
+from sz_mcp.board.pages.beside import BesideRow, BesideTable
 from sz_mcp.board.pages.leaderboard import BoardTable, Conditions, Row
 from sz_mcp.board.sight import Sight
 
@@ -27,6 +29,32 @@ def overall_rankings(copy: Copy, sight: Sight, bench: str) -> tuple[tuple[BoardT
             "run `sz-mcp standings`."
         )
     return tuple(_table(scope, rows, sight) for scope, rows in compared(copy, bench)), ""
+
+
+def beside_author(copy: Copy, sight: Sight, bench: str, author: str) -> tuple[BesideTable, ...]:
+    """Everybody beside an author, where it has a speed; nothing if its name may not be seen."""
+    found = []
+    for scope in scopes(copy.connection) if sight.names(author) else ():
+        try:
+            rows = beside(copy.connection, replace(scope, bench_id=bench), author)
+        except ValueError:
+            # Nothing to compare with here: emulated, or another machine.
+            continue
+        ordered = sorted(rows, key=lambda one: (-one.wins, one.agent))
+        where = f"{scope.execution} {scope.host[:16]}".strip()
+        ps = tuple(rows[0].fast)
+        found.append(
+            BesideTable(where, author, ps, tuple(_beside_row(one, sight) for one in ordered))
+        )
+    return tuple(found)
+
+
+def _beside_row(one: Beside, sight: Sight) -> BesideRow:
+    agent = one.agent if sight.names(one.agent) else None
+    return BesideRow(
+        agent, one.solved, one.conditions, tuple(one.fast.values()), one.wins, one.ratio,
+        one.limit, one.sol,
+    )  # fmt: skip
 
 
 def compared(copy: Copy, bench: str) -> tuple[tuple[Scope, tuple[AgentRow, ...]], ...]:

@@ -20,9 +20,10 @@ from sz_mcp.board.attempts import Attempt, Owner
 from sz_mcp.board.copy import Copy, opened, stamp
 from sz_mcp.board.html import Child, element
 from sz_mcp.board.layout import Answered, Shell, note, page
-from sz_mcp.board.overall import overall_rankings
+from sz_mcp.board.overall import beside_author, overall_rankings
 from sz_mcp.board.pages.agent import SPENT, agents_page, attempts_section, charts
 from sz_mcp.board.pages.attempt import Places, Shown, Work, attempt_page
+from sz_mcp.board.pages.beside import beside_section
 from sz_mcp.board.pages.leaderboard import leaderboard_page, overall_page
 from sz_mcp.board.pages.reading import reading_page
 from sz_mcp.board.rankings import rankings
@@ -119,9 +120,13 @@ def leaderboard(visit: Visit) -> Content:
 
 def overall(visit: Visit) -> Content:
     """Agents over all that they tried."""
-    bench = visit.asked.get("bench", "")
+    bench, author = visit.asked.get("bench", ""), visit.asked.get("beside", "")
     boards, refused = overall_rankings(visit.copy, visit.sight, bench)
-    return "Overall", "overall", overall_page(boards, refused, bench)
+    content = overall_page(boards, refused, (bench, author))
+    if author and not refused:
+        found = beside_author(visit.copy, visit.sight, bench, author)
+        content.append(beside_section(found, author))
+    return "Overall", "overall", content
 
 
 def reading_help(_visit: Visit) -> Content:

@@ -198,12 +198,19 @@ def _plural(name: str) -> str:
     return f"{name}s"
 
 
-def overall_page(boards: Sequence[BoardTable], refused: str, bench: str) -> list[Child]:
-    """Agents over all conditions, a table per execution and machine; refused: why there is none."""
-    box = element("input", type="search", name="bench", value=bench, id="filter-bench")
+def overall_page(boards: Sequence[BoardTable], refused: str, asked: tuple[str, str]) -> list[Child]:
+    """Agents over all conditions, a table per execution and machine.
+
+    refused: why there is none. asked: a bench, and the author beside whom agents are shown.
+    """
+    bench, author = (
+        element("input", type="search", name=name, value=value, id=f"filter-{name}")
+        for name, value in zip(("bench", "beside"), asked, strict=True)
+    )
     form = element(
         "form",
-        element("label", "Bench (empty: all)", box),
+        element("label", "Bench (empty: all)", bench),
+        element("label", "Beside the agent (empty: none)", author),
         element("button", "Apply", type="submit", class_="apply"),
         class_="filters",
         method="get",

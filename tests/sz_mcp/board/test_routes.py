@@ -7,10 +7,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from results_db.comparing import beside
+from results_db.files import LedgerFiles
+from results_db.standings import Scope
 from results_db.viewing import Shared
 from sz_mcp.board.layout import POLICY
 from sz_mcp.board.serve import Board
@@ -253,3 +257,35 @@ def test_the_board_can_be_turned_off(ledger: Path) -> None:
     with client(ledger, known(), "off") as made:
         for path in (*EVERY, "/board", "/board/static/board.css"):
             assert made.get(path).status_code == 404
+
+
+def test_agents_are_shown_beside_an_author(ledger: Path, open_board: TestClient) -> None:
+    page = open_board.get("/board/overall", params={"beside": "climber"}).text
+
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(f"ATTACH '{LedgerFiles(ledger).snapshot}' AS ledger (READ_ONLY)")
+        connection.execute("USE ledger")
+        (found,) = [
+            one for one in beside(connection, Scope("hardware"), "climber") if one.agent == "claude"
+        ]
+    (row,) = re.findall(r"<tr>(?:(?!<tr>).)*fast(?:(?!<tr>).)*</tr>", page, re.S)[:1]
+    assert all(f"fast_{p:g}" in row for p in found.fast)
+    (own,) = [
+        one for one in re.findall(r"<tr>.*?</tr>", page.split('id="beside')[-1], re.S)
+        if "name=claude" in one
+    ]  # fmt: skip
+    cells = [re.sub(r"<.*?>", "", cell) for cell in re.findall(r"<t[dh].*?</t[dh]>", own, re.S)]
+    assert cells[1] == f"{found.solved} of {found.conditions}"
+    assert [float(cell) for cell in cells[2:7]] == pytest.approx(
+        [*found.fast.values(), found.wins], rel=1e-2
+    )
+
+
+@pytest.mark.parametrize("author", ["nobody", EVIL + "x", "codex"])
+def test_nobody_is_shown_beside_an_author_that_may_not_be_seen(ledger: Path, author: str) -> None:
+    with client(ledger, known()) as made:
+        page = made.get("/board/overall", params={"beside": author}, headers=holding(CLAUDE))
+
+    assert page.status_code == 200
+    assert "has a speed here" in page.text
+    assert "fast_1" not in page.text
