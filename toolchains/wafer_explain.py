@@ -39,9 +39,19 @@ def _total(one: Counted, cause: str) -> int:
 
 def _shares(function: str, one: Counted) -> list[Metric]:
     return [
-        Metric(f"{function}_{cause}_cycles", _total(one, cause), "PE-cycles", "modelled")
-        for cause in _CAUSES
+        *(
+            Metric(f"{function}_{cause}_cycles", _total(one, cause), "PE-cycles", "modelled")
+            for cause in _CAUSES
+        ),
+        Metric(f"{function}_busiest_link", _busiest(one)[0], "words", "modelled"),
     ]
+
+
+def _busiest(one: Counted) -> tuple[int, int, int]:
+    """Words on the busiest link of all, and the PE whose router it leaves: (words, x, y)."""
+    return max(
+        (int(words), x, y) for y, row in enumerate(one["traffic"]) for x, words in enumerate(row)
+    )
 
 
 def _counts(function: str, one: Counted) -> list[Metric]:
@@ -56,14 +66,15 @@ def _counts(function: str, one: Counted) -> list[Metric]:
 
 
 def _maps(function: str, one: Counted) -> tuple[HeatMap, ...]:
-    """Shares of the cycles per PE, by cause."""
+    """Shares of the cycles per PE, by cause, and in which its busiest link moved a word."""
     cycles = max(1, int(one["cycles"]))
+    drawn = {**_CAUSES, "traffic": "words on the busiest link of its router"}
     return tuple(
         HeatMap(
             f"{function}: {text}",
-            tuple(tuple(value / cycles for value in row) for row in one[cause]),
+            tuple(tuple(value / cycles for value in row) for row in one[kind]),
         )
-        for cause, text in _CAUSES.items()
+        for kind, text in drawn.items()
     )
 
 
@@ -98,6 +109,13 @@ def _notes(function: str, one: Counted) -> list[str]:
             for row in rows
         )
         notes.append(f"{function}, tasks over all PEs: {text}")
+    words, x, y = _busiest(one)
+    if words:
+        share = words / max(1, int(one["cycles"]))
+        notes.append(
+            f"{function}, fabric: the busiest link leaves the router of PE ({x}, {y}) and moved "
+            f"{words} words, in {share:.0%} of the cycles"
+        )
     if one["path"]:
         steps = " < ".join(_step(step) for step in one["path"][:_SHOWN])
         rest = len(one["path"]) - _SHOWN

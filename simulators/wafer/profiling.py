@@ -11,6 +11,7 @@ import numpy.typing as npt
 from . import state_layout as at
 from .counting import OUTPUT, ROOM
 from .dsd import Vector
+from .fabric_layout import H_TABLE, P_LINKS
 from .machine import Machine
 from .program import CodeClass, Place, Port, Program
 from .routing import STEPS, masks, opposite, ports_of
@@ -53,7 +54,7 @@ class Step:
 
 @dataclass(frozen=True)
 class MachineProfile:
-    """Of a whole run. Grids have the shape (height, width), in cycles, and sum to `cycles`."""
+    """Of a whole run. Grids have the shape (height, width); the first four sum to `cycles`."""
 
     cycles: int
     compute: Grid
@@ -62,6 +63,8 @@ class MachineProfile:
     room: Grid
     """Back-pressure: waiting for room in a queue or a FIFO."""
     idle: Grid
+    traffic: Grid
+    """Words that left by the link of each router that moved most, of its four; not in cycles."""
     tasks: tuple[Counted, ...]
     """Most cycles first."""
     operations: tuple[Counted, ...]
@@ -99,10 +102,25 @@ def profile_of(machine: Machine) -> MachineProfile:
         words=data.reshape(shape),
         room=room.reshape(shape),
         idle=idle.reshape(shape),
+        traffic=_traffic(machine.fabric, rows.shape[0]).reshape(shape),
         tasks=_ordered(_tasks(words, program)),
         operations=_ordered(_operations(words, program)),
         path=tuple(_path(program, events, _last(rows, now))),
         truncated=int(words[at.H_EVENT_COUNT]) > kept,
+    )
+
+
+def _traffic(fabric: Grid, pes: int) -> Grid:
+    """Of the busiest of each router's four links to neighbours."""
+    table = int(fabric[H_TABLE])
+    links = range(P_LINKS, P_LINKS + len(STEPS))
+    # A PE without a record has no router that anything goes through.
+    return np.array(
+        [
+            max(int(fabric[record + link]) for link in links) if record else 0
+            for record in map(int, fabric[table : table + pes])
+        ],
+        dtype=np.int64,
     )
 
 
@@ -254,6 +272,7 @@ def as_json(profile: MachineProfile) -> Mapping[str, object]:
         "words": profile.words.tolist(),
         "room": profile.room.tolist(),
         "idle": profile.idle.tolist(),
+        "traffic": profile.traffic.tolist(),
         "slowest": list(profile.slowest),
         "tasks": [vars(one) for one in profile.tasks],
         "operations": [vars(one) for one in profile.operations],

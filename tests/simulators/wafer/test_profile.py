@@ -111,3 +111,10 @@ def test_counting_changes_no_cycle() -> None:
     one.run_quiet()
 
     assert _profiled(one, "go").cycles == one.cycle
+
+
+def test_traffic_is_the_words_on_the_busiest_link_of_each_router() -> None:
+    pes = [_mover(24, sends=True), _mover(24, sends=False)]
+    found = _profiled(machine(*pes, routes=_TO_EAST), "go")
+
+    assert found.traffic.tolist() == [[24, 0]]

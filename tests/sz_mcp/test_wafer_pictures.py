@@ -1,0 +1,25 @@
+"""The picture of a wafer profile: one map per cause and one of the traffic."""
+
+from __future__ import annotations
+
+from kernels.records import Bound, HeatMap, Profile, Status
+from sz_mcp.wafer_pictures import draw_profile
+from tests.sz_mcp.test_pictures import size_of
+
+
+def _profile(count: int, share: float = 0.5) -> Profile:
+    maps = tuple(HeatMap(f"run: {n}", ((share, 0.0), (0.0, 1.0))) for n in range(count))
+    bound = Bound("rel", 1e-3, 0.1)
+    return Profile(Status.TIMED, None, "uk_theta", bound, (), "PEs spend 50% compute", maps=maps)
+
+
+def test_every_map_has_its_place_and_shows_its_numbers() -> None:
+    four, five = (size_of(draw_profile(_profile(count))) for count in (4, 5))
+
+    assert five[0] == four[0]
+    assert five[1] > four[1]
+    assert draw_profile(_profile(5, 0.1)) != draw_profile(_profile(5, 0.9))
+
+
+def test_a_profile_without_maps_still_says_its_bottleneck() -> None:
+    assert size_of(draw_profile(_profile(0)))[0] > 400
