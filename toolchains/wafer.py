@@ -60,6 +60,8 @@ class _Log:
 
     diagnostics: list[Mapping[str, object]] = field(default_factory=list)
     failed: bool = False
+    stopped: str = ""
+    """Where the first that failed was stopped; see `toolchains.csl.compiler.Stopped`."""
 
 
 class WaferToolchain:
@@ -109,7 +111,7 @@ class WaferToolchain:
         found = tuple(map(_diagnostic, log.diagnostics))
         guidance = _guidance(log.diagnostics)
         if log.failed:
-            return replace(failed_build(_rejected(found), start), guidance=guidance)
+            return replace(failed_build(_rejected(found, log.stopped), start), guidance=guidance)
         if called is not None and stops_build(called):
             return failed_build(earlier(called), start)
         return Build(
@@ -211,7 +213,8 @@ class WaferToolchain:
         def compile_(main: str, options: list[str]) -> Made:
             made = self._compiled(submission, main, options, cancellation)
             log.diagnostics += made.diagnostics
-            log.failed = log.failed or made.folder is None
+            if made.folder is None and not log.failed:
+                log.failed, log.stopped = True, made.stopped
             return made
 
         children = Simulating(self._pool, lambda: WaferMachine(compile_, arch, profiled=profiled))
@@ -259,7 +262,8 @@ class WaferToolchain:
         diagnostics = tuple(answer["diagnostics"])
         if any(name not in done.files for name in PROGRAM):
             texts = "\n".join(str(d["text"]) for d in diagnostics if d["severity"] == "error")
-            return Made(diagnostics=diagnostics, error=texts or "the program does not compile")
+            error = texts or "the program does not compile"
+            return Made(diagnostics=diagnostics, error=error, stopped=answer["stopped"])
         folder = self._folder.place(key)
         (folder / "bin").mkdir(parents=True, exist_ok=True)
         for name in PROGRAM:
@@ -290,15 +294,20 @@ def _guidance(diagnostics: Sequence[Mapping[str, object]]) -> tuple[Guidance, ..
     return tuple(Guidance(f"csl.{d['code']}", str(d["message"]), str(d["hint"])) for d in hints[:3])
 
 
-def _rejected(found: tuple[Diagnostic, ...]) -> Failure:
-    errors = [d for d in found if d.severity == "error"]
-    if not errors:
-        text = "the CSL program does not compile"
-        return Failure(Status.ERROR, Status.COMPILED, FailureKind.COMPILE, text, found)
-    first = errors[0]
-    where = f"{first.file}:{first.line}: " if first.file and first.line else ""
-    text = f"the CSL program does not compile: {where}{first.message}"
-    return Failure(Status.ERROR, Status.COMPILED, FailureKind.COMPILE, text, found)
+_STOPPED = {
+    "parse": (Status.PARSED, "the CSL program does not parse"),
+    "place": (Status.LOADS, "the CSL program compiles, but can not be placed on the machine"),
+}
+"""Where the compiler stopped: the first rung that was not reached, and that in words."""
+
+
+def _rejected(found: tuple[Diagnostic, ...], stopped: str) -> Failure:
+    stage, text = _STOPPED.get(stopped, (Status.COMPILED, "the CSL program does not compile"))
+    first = next((d for d in found if d.severity == "error"), None)
+    if first is not None:
+        where = f"{first.file}:{first.line}: " if first.file and first.line else ""
+        text = f"{text}: {where}{first.message}"
+    return Failure(Status.ERROR, stage, FailureKind.COMPILE, text, found)
 
 
 def _use_metrics(function: str, use: DeviceUse) -> list[Metric]:

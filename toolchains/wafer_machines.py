@@ -50,6 +50,8 @@ class Made:
     diagnostics: tuple[Mapping[str, Any], ...] = ()
     error: str = ""
     """For the host part; its diagnostics as text."""
+    stopped: str = ""
+    """Where the compiler stopped: see `toolchains.csl.compiler.Stopped`."""
 
 
 @dataclass

@@ -53,7 +53,8 @@ def _answer(asked: Mapping[str, Any]) -> dict[str, Any]:
     compiled = compile_in(wish.dialects, name, wish.options, read).compiled
     if compiled.program is not None:
         save_program(compiled.program, Path())
-    return {"diagnostics": [_plain(one) for one in compiled.diagnostics]}
+    told = [_plain(one) for one in compiled.diagnostics]
+    return {"diagnostics": told, "stopped": compiled.stopped}
 
 
 def _plain(one: Diagnostic) -> dict[str, Any]:

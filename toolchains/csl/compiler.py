@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +21,14 @@ from .lower import PlaceTable, lower_tile
 from .source import Diagnostic, Reader, Reports, Severity
 from .tile import ColorConfig, Tile
 
+_PLACING = frozenset({"out-of-memory", "fabric-dims"})
+"""Codes of what is wrong with a program's place on the machine alone."""
 _MARGIN_COLUMNS, _MARGIN_ROWS = 7, 2
 """PEs around the program that memcpy and the halo take (csl-examples' READMEs)."""
+
+
+Stopped = Literal["", "parse", "compile", "place"]
+"""Where a compilation ended: at syntax; at types, code and layout; at memory and the fabric."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,8 @@ class Compiled:
     program: Program | None
     """None where there are errors."""
     diagnostics: tuple[Diagnostic, ...]
+    stopped: Stopped = ""
+    """Empty if there is a program."""
 
 
 def read_file(path: str) -> str:
@@ -44,11 +53,11 @@ def compile_program(main: Path | str, options: Options, read: Reader = read_file
     analysis = Analysis(options, read, reports, library_text)
     layout = run_layout(analysis, str(main))
     if layout is None:
-        return Compiled(None, tuple(reports.found))
+        return _stopped(analysis, reports)
     streams = _streams(analysis)
     tiles = compile_tiles(analysis, layout)
     if reports.errors:
-        return Compiled(None, tuple(reports.found))
+        return _stopped(analysis, reports)
     places = PlaceTable()
     classes = tuple(
         lower_tile(tile, options, one.file, places, reports)
@@ -57,7 +66,7 @@ def compile_program(main: Path | str, options: Options, read: Reader = read_file
     exports = export_table(reports, layout, tiles)
     _check_fabric(layout, options, reports)
     if reports.errors:
-        return Compiled(None, tuple(reports.found))
+        return _stopped(analysis, reports)
     routes, route_of = _routes(layout, tiles, places)
     program = Program(
         arch=options.arch,
@@ -80,6 +89,13 @@ def compile_program(main: Path | str, options: Options, read: Reader = read_file
     program = _host_ports(program)
     check_program(program, tiles, layout, options, reports)
     return Compiled(program, tuple(reports.found))
+
+
+def _stopped(analysis: Analysis, reports: Reports) -> Compiled:
+    stopped: Stopped = "parse" if analysis.files.broken else "compile"
+    if all(one.code in _PLACING for one in reports.errors):
+        stopped = "place"
+    return Compiled(None, tuple(reports.found), stopped)
 
 
 def _streams(analysis: Analysis) -> tuple[Stream, ...]:

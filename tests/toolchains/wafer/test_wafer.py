@@ -64,6 +64,24 @@ def test_an_error_of_the_program_stops_the_build_at_its_line(wafer: WaferToolcha
     assert "values[i + 1]" in first.source
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "stage", "text"),
+    [
+        ("values[i + 1] -", "values[i + 1 -", Status.PARSED, "does not parse: pe.csl:14:"),
+        ("@export_symbol(run)", "@export_symbol(ran)", Status.COMPILED, "does not compile"),
+        ("@zeros([piece + 1]i32)", "@zeros([20000]i32)", Status.LOADS, "can not be placed"),
+    ],
+)
+def test_a_build_stops_at_the_rung_that_its_first_error_belongs_to(
+    wafer: WaferToolchain, old: str, new: str, stage: Status, text: str
+) -> None:
+    build = wafer.build(edited("pe.csl", old, new), Cancellation())
+
+    assert build.failure is not None
+    assert build.failure.stage is stage
+    assert text in build.failure.message
+
+
 def test_an_invented_builtin_is_answered_with_the_real_one(wafer: WaferToolchain) -> None:
     build = wafer.build(
         edited("pe.csl", "@export_symbol(run)", "@export_function(run)"), Cancellation()

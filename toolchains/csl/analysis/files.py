@@ -65,6 +65,11 @@ class Files:
             raise found
         return found
 
+    @property
+    def broken(self) -> bool:
+        """Whether a file that was asked for does not parse."""
+        return any(isinstance(found, CslError) for found in self.modules.values())
+
     def _parsed(self, file: str, span: Span | None, reports: Reports) -> nodes.Module | CslError:
         library = file.startswith("<")
         source = Source(self.shown(file), "" if library else file, self.text(file, span), library)
