@@ -151,7 +151,7 @@ class WaferToolchain:
         metrics: list[Metric] = []
         notes: list[str] = []
         bottleneck = ""
-        maps: tuple[HeatMap, ...] = ()
+        maps: list[HeatMap] = []
         slowest = -1
         try:
             for call in calls:
@@ -169,12 +169,13 @@ class WaferToolchain:
                     seen = explained(call.function, opened.profiles(call.function))
                     metrics += seen.metrics
                     notes += seen.notes
+                    maps += seen.maps
                     if seen.bottleneck and use.cycles > slowest:
-                        slowest, bottleneck, maps = use.cycles, seen.bottleneck, seen.maps
+                        slowest, bottleneck = use.cycles, seen.bottleneck
         finally:
             opened.close()
         return Explanation(
-            metrics=tuple(metrics), notes=tuple(notes), bottleneck=bottleneck, maps=maps
+            metrics=tuple(metrics), notes=tuple(notes), bottleneck=bottleneck, maps=tuple(maps)
         )
 
     def close(self) -> None:
