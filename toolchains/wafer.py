@@ -51,6 +51,8 @@ from toolchains.wafer_targets import ADVICE, CONTRACT, HARDWARE
 _ARCHS = {"wafer:wse2": "wse2", "wafer:wse3": "wse3"}
 _EXAMPLE_TASK = "lorenzo-1d"
 _COMPILE_S = 60.0
+_WARNINGS = 3
+"""Of the compiler, that are told again when a program halts."""
 _MEMORY_BYTES = 4 << 30
 
 
@@ -226,7 +228,8 @@ class WaferToolchain:
         if isinstance(opened, Failure):
             children.close()
             return opened
-        return WaferSession(opened, dict(zip(functions, children.of(functions), strict=True)))
+        machines = dict(zip(functions, children.of(functions), strict=True))
+        return WaferSession(opened, machines, lambda: _warned(log))
 
     def _compiled(
         self, submission: Submission, main: str, options: list[str], cancellation: Cancellation
@@ -287,6 +290,12 @@ def _diagnostic(one: Mapping[str, object]) -> Diagnostic:
         column=int(str(one["column"])) if one.get("column") else None,
         source=str(one["source"]) if one.get("source") else None,
     )
+
+
+def _warned(log: _Log) -> tuple[Diagnostic, ...]:
+    """Each warning of a session's programs once, the first few."""
+    warnings = (_diagnostic(one) for one in log.diagnostics if one["severity"] == "warning")
+    return tuple(dict.fromkeys(warnings))[:_WARNINGS]
 
 
 def _guidance(diagnostics: Sequence[Mapping[str, object]]) -> tuple[Guidance, ...]:

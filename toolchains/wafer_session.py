@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.records import Arg, Failure, FailureKind, Status
+from kernels.records import Arg, Diagnostic, Failure, FailureKind, Status
 from toolchains.around import Around
 from toolchains.base import Fill, Reply
 from toolchains.child import wire
@@ -28,10 +28,15 @@ _NEEDED_BYTES = 256 << 20
 class WaferSession(Around):
     """Implements `toolchains.base.Session`: a child per function, with a machine each."""
 
-    def __init__(self, session: ChildSession, machines: Mapping[str, WaferMachine]) -> None:
-        """machines: function → the machine of the child that runs it."""
+    def __init__(
+        self,
+        session: ChildSession,
+        machines: Mapping[str, WaferMachine],
+        warned: Callable[[], tuple[Diagnostic, ...]] = tuple,
+    ) -> None:
+        """machines: function → that of the child that runs it. warned: by the compiler so far."""
         super().__init__(session)
-        self._machines = machines
+        self._machines, self._warned = machines, warned
         self._uses: dict[str, DeviceUse | None] = {}
 
     def call(
@@ -60,7 +65,7 @@ class WaferSession(Around):
         )
         self._uses[function] = machine.end()
         if isinstance(reply, Failure):
-            return _explained(reply, machine.seen.halt)
+            return _explained(reply, machine.seen.halt, self._warned())
         if machine.seen.lost:
             text = f"{machine.seen.lost}, and with it the count of its cycles"
             return Failure(Status.ERROR, Status.TERMINATES, FailureKind.TIMEOUT, text)
@@ -149,8 +154,11 @@ def _refused_type(items: Sequence[tuple[Arg, ...]]) -> Failure | None:
     return None
 
 
-def _explained(failure: Failure, halt: str) -> Failure:
-    """With what the machine said, where that is why."""
-    if not halt or halt in failure.message:
+def _explained(failure: Failure, halt: str, warned: tuple[Diagnostic, ...]) -> Failure:
+    """With what the machine said, where that is why, and what the compiler had warned of."""
+    if not halt:
         return failure
-    return replace(failure, details="\n".join(filter(None, (failure.details, halt))))
+    known = replace(failure, diagnostics=(*failure.diagnostics, *warned))
+    if halt in failure.message:
+        return known
+    return replace(known, details="\n".join(filter(None, (failure.details, halt))))

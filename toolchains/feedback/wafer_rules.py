@@ -71,11 +71,6 @@ _COMPILER = (
         "In a comptime block: @bind_local_task(task, id).",
     ),
     _coded(
-        "queue-not-initialised",
-        "On wse3 a queue belongs to a colour only once it is initialised.",
-        'In a comptime block, if (@is_arch("wse3")): @initialize_queue(queue, .{{ .color = c }}).',
-    ),
-    _coded(
         "queue-clash",
         "Two users share a queue; 0 and 1 are those of <memcpy>.",
         "Give every colour an input and an output queue of its own, from 2 on.",
@@ -94,31 +89,6 @@ _COMPILER = (
         "several-rx",
         "A colour can be received from one direction at a PE.",
         "Use a second colour, or alternate two colours from PE to PE.",
-    ),
-    _coded(
-        "several-drivers",
-        "Two PEs send on one colour into the same link.",
-        "Give each sender a colour of its own, or end the first route before the second begins.",
-    ),
-    _coded(
-        "route-dead-end",
-        "Wavelets of this colour leave a PE towards one that does not take them.",
-        "Give the next PE a route with the opposite direction in .rx, and RAMP in .tx at the end.",
-    ),
-    _coded(
-        "route-loop",
-        "The route of this colour comes back to itself.",
-        "End it: .tx = .{{ RAMP }} at the last PE.",
-    ),
-    _coded(
-        "never-sent",
-        "Something is received on a colour that nobody sends on.",
-        "Send on it, or take the receive away at this PE (the first of a chain has no neighbour).",
-    ),
-    _coded(
-        "never-read",
-        "Something is sent that nobody receives: the sender will stand still when queues are full.",
-        "Receive as many wavelets as are sent, or do not send at the last PE of a chain.",
     ),
     _coded(
         "missing-param",
@@ -241,19 +211,20 @@ _MACHINE = (
     ),
     _said(
         "wafer-no-symbol",
-        r"(?i)no (exported )?(symbol|function)|not exported|there is no symbol",
+        r"the program exports no \"|there is no symbol \d|no function \".*\" to launch"
+        r"|is not exported:",
         "The program does not export what the host asks for.",
         "Export it twice: @export_name in layout.csl, @export_symbol in the PE's code.",
     ),
     _said(
         "wafer-elements",
-        r"the array has (?P<has>\d+) elements, not (?P<wants>\d+)",
-        "A copy takes width × height × elements per PE: {wants}, and the array has {has}.",
+        r"the array has (?P<has>\d+) elements, (?:not|but .* take) (?P<wants>\d+)",
+        "A copy takes height × width × elements per PE: {wants}, and the array has {has}.",
         "Pad it with zeros to whole rectangles, and flatten it.",
     ),
     _said(
         "wafer-element-type",
-        r"elements of 16 or 32 bits are needed",
+        r"elements of 16 or 32 bits are needed|an array of 32-bit elements is needed",
         "Words of a wafer have 32 or 16 bits.",
         "Use float32, int32 or uint32; .view(np.uint32) keeps bytes as they are.",
     ),
@@ -265,7 +236,8 @@ _MACHINE = (
     ),
     _said(
         "wafer-launch-argument",
-        r"an argument of a launch is a NumPy scalar",
+        r"an argument of a launch is a NumPy scalar|with \d+ arguments?, not \d+"
+        r"|numpy\.\w+ is needed, not numpy\.|argument .* does not fit ",
         "Launches take numbers of a type that the function declares.",
         "np.float32(x), np.uint16(n), np.int32(k), in the order of the function's arguments.",
     ),
