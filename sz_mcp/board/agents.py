@@ -14,8 +14,8 @@ MOST_CONDITIONS = 6
 """Sets of conditions that have charts: those with most sessions, then most runs."""
 MOST_SESSIONS = 8
 """Sessions that one chart shows."""
-MOST_POINTS = 60
-"""Runs that one chart shows: those of the highest score."""
+MOST_POINTS = 15
+"""Runs of a bound that one chart shows beside its front: those of the highest score."""
 # Attempts before a session's first report are left out: their tokens are not known.
 _REPORTED = {"minutes": "minutes", "tokens": "nullif(tokens, 0)", "dollars": "dollars"}
 
@@ -128,6 +128,9 @@ def trades(copy: Copy, agent: str) -> tuple[Trade, ...]:
         QUALIFY row_number() OVER (
           PARTITION BY task, target, host, threads, field, mode, bound ORDER BY score DESC)
           <= {MOST_POINTS}
+          OR gbps > coalesce(max(gbps) OVER (
+            PARTITION BY task, target, host, threads, field, mode, bound
+            ORDER BY ratio DESC, gbps DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)
         ORDER BY ALL
         """,
         [agent],

@@ -18,9 +18,9 @@ from sz_mcp.board.pages.agent import agent_link, attempt_link, tag
 from sz_mcp.board.tables import Cell, Column, narrow, number, table, words
 
 FILTERS = ("task", "target", "execution", "host", "field", "bound")
-MOST_BOARDS = 6
+MOST_BOARDS = 4
 """Tables that one page shows; the rest are in the list of conditions."""
-MOST_LISTED = 400
+MOST_LISTED = 100
 MOST_SPANS = 20
 TOO_FEW = "too few to rank"
 
