@@ -12,6 +12,7 @@ from toolchains.csl.values import FunctionValue, Known
 
 from .coercion import as_code, coerce
 from .execution import outside, run
+from .keys import key_of
 from .names import ANYTYPE, Engine, Frame, Instance, Runtime, Scope, comptime
 from .operands import VOID_VALUE
 from .places import unknown
@@ -108,7 +109,7 @@ def _formal_type(ev: Engine, formal: nodes.Formal, declared: Type, at: Site) -> 
 # --- while compiling ------------------------------------------------------------------------------
 
 
-def _while_compiling(ev: Engine, node: nodes.Call, value: FunctionValue, at: Site) -> Item:
+def _while_compiling(ev: Engine, node: nodes.Call, value: FunctionValue, at: Site) -> Known:
     declaration, instance = value.node, value.instance
     assert isinstance(instance, Instance)
     if declaration.body is None:
@@ -119,21 +120,30 @@ def _while_compiling(ev: Engine, node: nodes.Call, value: FunctionValue, at: Sit
     frame = Frame(declared.result, declaration, None)
     scope = Scope(instance, None, frame)
     there = Site(scope, at.context, None, at.extra)
+    arguments: list[Known] = []
     for formal, given, kind in zip(
         declaration.formals, node.arguments, declared.parameters, strict=True
     ):
         item = _argument(ev, given, at, _formal_type(ev, formal, kind, there), formal)
         if isinstance(item, Live):
             raise _needs_comptime(item, given, declaration)
+        arguments.append(item)
         scope.add(formal.name, item, formal.span)
+    key = (value, *map(key_of, arguments))
+    simple = all(isinstance(one.data, int | str) for one in arguments) and ev.is_pure(value)
+    if simple and key in ev.results:
+        return ev.results[key]
     if declared.result is ANYTYPE:
         frame.result = ev.type(declaration.result, there)
-    return _ran(ev, node, declaration, there, frame)
+    result = _ran(ev, node, declaration, there, frame)
+    if simple:
+        ev.results[key] = result
+    return result
 
 
 def _ran(
     ev: Engine, node: nodes.Call, declaration: nodes.FunctionDecl, at: Site, frame: Frame
-) -> Item:
+) -> Known:
     assert declaration.body is not None
     ev.inline_depth += 1
     try:
