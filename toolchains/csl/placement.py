@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from simulators.wafer.program import Route
+
+from . import nodes
 from .source import Span
 from .tile import ColorConfig
 from .types import Type
@@ -34,6 +37,16 @@ class ExportName:
     span: Span
 
 
+@dataclass(frozen=True, eq=False)
+class KnownRoute:
+    """What a configuration of a colour came to the last time."""
+
+    node: nodes.Expr
+    """Held, so that its id stays its own."""
+    value: Known
+    route: Route
+
+
 @dataclass(eq=False)
 class Placement:
     """A program's layout in the making."""
@@ -47,6 +60,8 @@ class Placement:
     """By (x, y, colour)."""
     names: dict[str, ExportName] = field(default_factory=dict)
     """In order: a symbol's id is its position."""
+    routes: dict[tuple[int, int], KnownRoute] = field(default_factory=dict)
+    """By the id of the configuration's node, and the colour."""
     streams: dict[tuple[int, int, int], bool] = field(default_factory=dict)
     """(colour, x, y) of the host's streams → whether they lead to it; x = y = -1: at every PE."""
     sharing: tuple[tuple[int, int], ...] = ()

@@ -77,7 +77,11 @@ def type_argument(ev: Evaluator, node: nodes.BuiltinCall, at: Site) -> Type:
 
 def fields(ev: Evaluator, node: nodes.Expr, at: Site, what: str) -> dict[str, Field]:
     """The fields of a configuration, given as a literal or as any known struct."""
-    value = ev.known(node, at)
+    return fields_of(ev.known(node, at), node, what)
+
+
+def fields_of(value: Known, node: nodes.Expr, what: str) -> dict[str, Field]:
+    """The fields of what a node was found to be."""
     spans: dict[str, Span] = {}
     if isinstance(node, nodes.StructLiteral):
         spans = {one.name: one.value.span for one in node.fields}

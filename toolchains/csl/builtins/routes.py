@@ -13,15 +13,16 @@ from collections.abc import Mapping
 from simulators.wafer.program import Filter, FilterKind, PopMode, Route, Switch
 from toolchains.csl import nodes, types
 from toolchains.csl.evaluation import Evaluator, Site
+from toolchains.csl.placement import KnownRoute
 from toolchains.csl.source import error
 from toolchains.csl.types import COLOR
-from toolchains.csl.values import DIRECTIONS
+from toolchains.csl.values import DIRECTIONS, Known
 
 from .arguments import (
     Field,
     choice,
     directions,
-    fields,
+    fields_of,
     flag,
     is_integer,
     number,
@@ -65,7 +66,18 @@ def color_argument(ev: Evaluator, node: nodes.Expr, at: Site) -> int:
 
 def route_argument(ev: Evaluator, node: nodes.Expr, at: Site, color: int) -> Route:
     """A configuration of a colour."""
-    config = fields(ev, node, at, "the configuration")
+    value = ev.known(node, at)
+    # Layouts write the same literal for each PE, and that is one value then.
+    last = ev.placement.routes.get((id(node), color))
+    if last is not None and last.value is value:
+        return last.route
+    route = _route(ev, value, node, color)
+    ev.placement.routes[id(node), color] = KnownRoute(node, value, route)
+    return route
+
+
+def _route(ev: Evaluator, value: Known, node: nodes.Expr, color: int) -> Route:
+    config = fields_of(value, node, "the configuration")
     only(config, _FIELDS, "the configuration", config)
     if "routes" not in config:
         message = "the configuration of a colour has routes"
