@@ -100,7 +100,8 @@ def _call(node: Any, _: Path, __: str) -> Iterator[Edit]:
         last = node.arguments[-1].span
         start = node.arguments[-2].span.end if len(node.arguments) > 1 else last.start
         yield Edit("one argument less", start, last.end, "")
-        yield _replace("argument", node.arguments[-1], '"s"')
+        if not isinstance(node.arguments[-1], n.StringLiteral):
+            yield _replace("argument", node.arguments[-1], '"s"')
 
 
 def _builtin(node: Any, _: Path, __: str) -> Iterator[Edit]:
@@ -229,6 +230,8 @@ class Seeds:
         """What is said, as an error or a warning, of programs without mistakes."""
         self.users: dict[tuple[str, str], list[Build]] = {}
         """By file and dialect; of builds without errors."""
+        self._noted: dict[Build, frozenset[str]] = {}
+        """What is noted of a build without mistakes: of functions that nothing calls."""
         for build in builds:
             self._take(build)
 
@@ -241,6 +244,7 @@ class Seeds:
 
         said = compile_program(build.main, build.options, noted).diagnostics
         self.loud += [(build, one) for one in said if one.severity != "note"]
+        self._noted[build] = frozenset(_brief(one) for one in said if one.severity == "note")
         if all(one.severity != "error" for one in said):
             for file in files:
                 self.users.setdefault((file, build.options.dialect), []).append(build)
@@ -256,19 +260,23 @@ class Seeds:
                 build.main, build.options, lambda path: changed if path == file else self.read(path)
             ).diagnostics
             texts += [str(one).split("\n", 1)[0] for one in said]
-            if any(_at(one, file, lines) for one in said):
+            known = self._noted[build]
+            if any(_at(one, file, lines) for one in said if _brief(one) not in known):
                 return True, texts
         return False, texts
+
+
+def _brief(one: Diagnostic) -> str:
+    """What is said and of which text, wherever that has moved to."""
+    return f"{one.code} {one.message}"
 
 
 def _at(one: Diagnostic, file: str, lines: range) -> bool:
     """Whether it, or what it points at beside, is at one of the lines.
 
     A number that is no bool is an error where it is used; that the declaration was changed can only
-    be pointed at. What is merely noted of a program is no report.
+    be pointed at.
     """
-    if one.severity == "note":
-        return False
     spans = [one.span, *(note.span for note in one.notes)]
     return any(
         span is not None and span.source.path == file and span.line in lines for span in spans

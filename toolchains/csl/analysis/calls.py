@@ -135,7 +135,10 @@ def _while_compiling(ev: Engine, node: nodes.Call, value: FunctionValue, at: Sit
         return ev.results[key]
     if declared.result is ANYTYPE:
         frame.result = ev.type(declaration.result, there)
-    result = _ran(ev, node, declaration, there, frame)
+    try:
+        result = _ran(ev, node, declaration, there, frame)
+    except CslError as problem:
+        raise _at_call(problem, node, declaration) from problem
     if simple:
         ev.results[key] = result
     return result
@@ -163,6 +166,15 @@ def _ran(
         end = Span(span.source, max(span.start, span.end - 1), span.end)
         raise error(end, "missing-return", message, "return …;", (Note("called here", node.span),))
     return signal.value
+
+
+def _at_call(problem: CslError, node: nodes.Call, declaration: nodes.FunctionDecl) -> CslError:
+    """What is wrong within the library is wrong with how it was called, where a user can see it."""
+    old = problem.diagnostic
+    if old.span is None or not old.span.source.library or node.span.source.library:
+        return problem
+    message = f"`{declaration.name}`: {old.message}"
+    return error(node.span, old.code, message, old.hint, (*old.notes, Note("here", old.span)))
 
 
 def _too_deep(node: nodes.Call, declaration: nodes.FunctionDecl) -> CslError:
