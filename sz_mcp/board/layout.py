@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from importlib.resources import files
 
-from sz_mcp.board.html import Child, Markup, element
+from sz_mcp.board.html import Child, Markup, address, element
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; "
@@ -70,12 +73,28 @@ def page(shell: Shell, title: str, here: str, *content: Child) -> str:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", f"{title} – sz-mcp"),
-        element("link", rel="icon", href="static/icon.svg", type="image/svg+xml"),
-        element("link", rel="stylesheet", href="static/chart.css"),
-        element("link", rel="stylesheet", href="static/board.css"),
-        element("script", src="static/board.js", defer=True),
+        element("link", rel="icon", href=static("icon.svg"), type="image/svg+xml"),
+        element("link", rel="stylesheet", href=static("chart.css")),
+        element("link", rel="stylesheet", href=static("board.css")),
+        element("script", src=static("board.js"), defer=True),
     )
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+
+
+def static(name: str) -> str:
+    """Where a file of the pages is, by a name that is another when its content is."""
+    return address(f"static/{name}", v=version(name))
+
+
+@lru_cache(maxsize=16)
+def version(name: str) -> str:
+    """Of a file of the pages."""
+    return hashlib.sha256(static_file(name)).hexdigest()[:12]
+
+
+def static_file(name: str) -> bytes:
+    """Its content."""
+    return files("sz_mcp.board").joinpath("static", name).read_bytes()
 
 
 def section(heading: str, *content: Child, name: str = "") -> Markup:

@@ -11,7 +11,6 @@ import importlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from starlette.routing import Route
 
 from results_db.viewing import Shared
 from sz_mcp.board import access
-from sz_mcp.board.layout import HEADERS, Answered
+from sz_mcp.board.layout import HEADERS, Answered, static_file, version
 from sz_mcp.board.sight import Sight
 from sz_mcp.settings import Openness
 from sz_mcp.tokens import FileTokens
@@ -126,8 +125,11 @@ async def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in STATIC:
         return PlainTextResponse("Not Found", 404, dict(HEADERS))
-    content = files("sz_mcp.board").joinpath("static", name).read_bytes()
-    headers = {**HEADERS, "Cache-Control": "no-cache"}
+    content = static_file(name)
+    # A link of a page names the version: under that name nothing else is ever found.
+    lasting = request.query_params.get("v") == version(name)
+    kept = "public, max-age=31536000, immutable" if lasting else "no-cache"
+    headers = {**HEADERS, "Cache-Control": kept}
     return Response(content, 200, headers, f"{STATIC[name]}; charset=utf-8")
 
 

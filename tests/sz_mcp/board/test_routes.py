@@ -136,6 +136,17 @@ def test_a_page_that_is_known_is_not_sent_again(open_board: TestClient) -> None:
     assert (again.status_code, again.content) == (304, b"")
 
 
+def test_files_of_a_page_are_kept_under_the_name_of_their_version(open_board: TestClient) -> None:
+    found = parsed(open_board.get("/board/").text)
+    links = {str(value) for name, value in found.attributes if "static/" in str(value)}
+
+    assert len(links) == 4
+    for link in links:
+        assert "immutable" in open_board.get(f"/board/{link}").headers["Cache-Control"]
+        for other in (link.partition("?")[0], f"{link}0"):
+            assert open_board.get(f"/board/{other}").headers["Cache-Control"] == "no-cache"
+
+
 def test_filters_leave_the_tables_that_fit(open_board: TestClient) -> None:
     page = open_board.get("/board/", params={"target": "wafer", "bound": "rel 0.001"}).text
 
