@@ -16,6 +16,7 @@ from .keys import key_of
 from .names import ANYTYPE, Engine, Frame, Instance, Runtime, Scope, comptime
 from .operands import VOID_VALUE
 from .places import unknown
+from .purity import pure
 from .statements import function_body
 
 _DEEPEST = 400
@@ -130,7 +131,7 @@ def _while_compiling(ev: Engine, node: nodes.Call, value: FunctionValue, at: Sit
         arguments.append(item)
         scope.add(formal.name, item, formal.span)
     key = (value, *map(key_of, arguments))
-    simple = all(isinstance(one.data, int | str) for one in arguments) and ev.is_pure(value)
+    simple = all(isinstance(one.data, int | str) for one in arguments) and pure(ev, value)
     if simple and key in ev.results:
         return ev.results[key]
     if declared.result is ANYTYPE:

@@ -34,7 +34,6 @@ from .names import (
     comptime,
     scope_of,
 )
-from .purity import is_pure
 
 _RECURSION = 30_000
 """Python's frames: a call while compiling takes about a dozen."""
@@ -128,15 +127,7 @@ class Evaluation:
         self.literals: dict[int, Literal] = {}
         self.results: dict[object, Known] = {}
         """Of calls of pure functions, by function and arguments."""
-        self._pure: dict[FunctionValue, bool] = {}
-
-    def is_pure(self, value: FunctionValue) -> bool:
-        """See `purity.is_pure`."""
-        known = self._pure.get(value)
-        if known is None:
-            assert isinstance(value.instance, Instance)
-            known = self._pure[value] = is_pure(value.node, value.instance)
-        return known
+        self.pure: dict[FunctionValue, bool] = {}
 
     def keep_reached(self) -> None:
         """Remember which functions the last tile program reached."""

@@ -227,6 +227,8 @@ class Engine(Evaluator, Protocol):
     """By the id of their node."""
     results: dict[object, Known]
     """Of calls of pure functions with simple values, by function and arguments."""
+    pure: dict[FunctionValue, bool]
+    """Those that were looked at: see `purity`."""
 
     constants: set[tree.Local]
     """Locals that can't be assigned to."""
@@ -239,10 +241,6 @@ class Engine(Evaluator, Protocol):
     @property
     def tile(self) -> Tile:
         """The tile program being made."""
-        ...
-
-    def is_pure(self, value: FunctionValue) -> bool:
-        """See `purity.is_pure`."""
         ...
 
     def slot(self, instance: Instance, name: str, span: Span) -> Slot:

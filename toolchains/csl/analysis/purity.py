@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from toolchains.csl import nodes
+from toolchains.csl.values import FunctionValue
 
-from .names import Instance
+from .names import Engine, Instance
 
 _PLAIN = (
     nodes.IntLiteral, nodes.BoolLiteral, nodes.StringLiteral, nodes.VoidLiteral, nodes.Unary,
@@ -24,6 +25,15 @@ _BUILTINS = frozenset(
     {"@as", "@bitcast", "@get_color", "@is_arch", "@is_same_type", "@range", "@type_of"}
 )
 """Those that only look at their arguments."""
+
+
+def pure(ev: Engine, value: FunctionValue) -> bool:
+    """`is_pure` of a function, looked at once."""
+    known = ev.pure.get(value)
+    if known is None:
+        assert isinstance(value.instance, Instance)
+        known = ev.pure[value] = is_pure(value.node, value.instance)
+    return known
 
 
 def is_pure(declaration: nodes.FunctionDecl, instance: Instance) -> bool:
